@@ -6,6 +6,9 @@
 
 use crate::op::Op;
 
+/// Bit 31 of a word: set in both halves of an execution bundle. [isa-encoding §2]
+pub const COISSUE: u32 = 1 << 31;
+
 /// The issue slot a form belongs to. [isa-encoding §2]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lane {
