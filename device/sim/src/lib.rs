@@ -1,1 +1,20 @@
-//! .
+//! The IPU21 in software, down to the card's registers.
+//!
+//! # Where to start
+//!
+//! [`tile::Tile`] is one tile; [`tile::Tile::run`] runs it until it needs something from outside.
+//! [`stop::Stop`] says why a context stopped.
+//!
+//! # What is never here
+//!
+//! - The compiler and the bundle. They share `chip` and `isa` with this crate and nothing else, or
+//!   a bug there would agree with itself here.
+//! - Invented behaviour. At the edge of what the documents say a context stops and says so.
+
+mod exec;
+pub mod float;
+pub mod memory;
+mod row;
+pub mod settings;
+pub mod stop;
+pub mod tile;

@@ -1,0 +1,4 @@
+//! Instructions a second of one tile.
+fn main() {
+    divan::main();
+}
