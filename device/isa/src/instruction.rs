@@ -281,7 +281,11 @@ impl core::error::Error for ValueError {}
 
 impl Operand {
     /// Checks that `value`, in the sense of [`Instruction`], is one this operand can hold.
-    pub(crate) fn check(&self, value: u32) -> Result<(), ValueError> {
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::Range`] and [`ValueError::Group`].
+    pub fn check(&self, value: u32) -> Result<(), ValueError> {
         let size = self.kind.group();
         if size > 1 && !value.is_multiple_of(size) {
             return Err(ValueError::Group {

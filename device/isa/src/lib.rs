@@ -25,6 +25,7 @@ pub mod encode;
 pub mod form;
 mod instruction;
 pub mod op;
+pub mod parse;
 pub mod register;
 pub mod table;
 

@@ -1,5 +1,6 @@
 //! All lines, in order.
 
+pub mod aliases;
 mod control;
 mod exchange;
 mod float;
@@ -57,6 +58,53 @@ pub fn forms() -> impl Iterator<Item = &'static Form> {
     FORMS.iter().copied()
 }
 
+/// The forms called `mnemonic`, in table order.
+pub fn named(mnemonic: &str) -> impl Iterator<Item = &'static Form> {
+    let mut next = NAMES.heads[name_key(mnemonic.as_bytes())];
+    core::iter::from_fn(move || {
+        let form = FORMS[next.checked_sub(1)? as usize];
+        next = NAMES.next[next as usize - 1];
+        Some(form)
+    })
+    .filter(move |form| form.mnemonic == mnemonic)
+}
+
+/// How many chains the mnemonics are spread over.
+const CHAINS: usize = 512;
+
+/// The forms chained by the hash of their mnemonic. Entries are a form's index plus one, 0 ends.
+struct Names {
+    heads: [u16; CHAINS],
+    next: [u16; COUNT],
+}
+
+static NAMES: Names = {
+    let mut names = Names {
+        heads: [0; CHAINS],
+        next: [0; COUNT],
+    };
+    // From the last to the first, so that each chain ends up in table order.
+    let mut form = COUNT;
+    while form > 0 {
+        let key = name_key(FORMS[form - 1].mnemonic.as_bytes());
+        names.next[form - 1] = names.heads[key];
+        names.heads[key] = form as u16;
+        form -= 1;
+    }
+    names
+};
+
+/// The chain of a name: 32-bit FNV-1a, folded.
+const fn name_key(name: &[u8]) -> usize {
+    let mut hash = 0x811c_9dc5u32;
+    let mut at = 0;
+    while at < name.len() {
+        hash = (hash ^ name[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    (hash ^ hash >> 16) as usize % CHAINS
+}
+
 impl Op {
     /// The line of the table that describes this form.
     pub fn form(self) -> &'static Form {
@@ -66,7 +114,7 @@ impl Op {
 
 #[cfg(test)]
 mod tests {
-    use super::forms;
+    use super::{forms, named};
     use crate::form::{COISSUE, Context, Lane};
 
     #[test]
@@ -126,6 +174,19 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn every_form_is_found_by_its_name() {
+        for form in forms() {
+            assert!(
+                named(form.mnemonic).any(|found| found.op == form.op),
+                "{}",
+                form.mnemonic
+            );
+        }
+        assert_eq!(named("add").count(), 3);
+        assert_eq!(named("nothing").count(), 0);
     }
 
     #[test]
