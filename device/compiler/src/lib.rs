@@ -1,1 +1,5 @@
 //! .
+pub mod diagnostic;
+pub mod plan;
+pub mod report;
+pub mod spec;

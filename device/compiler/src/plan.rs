@@ -4,9 +4,54 @@
 //! differs from tile to tile is arguments, transfers and host pages, so that all tiles can share
 //! their code.
 
+mod blocking;
+mod check;
+mod choose;
+mod cost;
+mod error;
+mod host;
+mod phases;
+mod placement;
+mod text;
+
 use std::ops::Range;
 
+pub use check::{CheckError, check};
+pub use choose::plan;
+pub use error::PlanError;
+pub use text::text;
+
 use tilekiln_chip::{ByteAddr, TileId};
+
+/// The names of allocations, for those who look one up with [`Layout::find`].
+pub mod name {
+    /// Where a page of the host lands.
+    pub const PAGE: &str = "page";
+    /// Argument words and whatever else differs from tile to tile.
+    pub const SLOTS: &str = "slots";
+    /// The input string: query rows, key rows, value rows, as the host sends them.
+    pub const INPUT: &str = "input";
+    /// Packed query rows on their way to the query block.
+    pub const QUERIES_OUT: &str = "queries out";
+    /// Packed keys and values on their way to the key split.
+    pub const KEYS_VALUES_OUT: &str = "keys and values out";
+    /// The query rows of the task, a left operand.
+    pub const QUERIES: &str = "queries";
+    /// The keys and values of the task, right operands.
+    pub const KEYS_VALUES: &str = "keys and values";
+    /// Scores, then weights.
+    pub const SCORES: &str = "scores";
+    /// Maximum and sum of every row of the scores.
+    pub const STATISTICS: &str = "statistics";
+    /// Results of the task's keys, one a key block.
+    pub const PARTIALS: &str = "partials";
+    /// Partial results of all splits for the rows this tile finishes.
+    pub const GATHERED: &str = "gathered partials";
+    /// Statistics of all splits for the rows this tile finishes.
+    pub const GATHERED_STATISTICS: &str = "gathered statistics";
+    /// The finished rows, then on the first task's tile the cycle samples.
+    pub const OUTPUT: &str = "output";
+}
 
 /// What every task tile does in one call, where it keeps things, and what the host moves.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +146,15 @@ pub struct Layout {
     pub distinct: Vec<Distinct>,
     /// Whole elements left to the linker for code and exchange rows, in ascending order.
     pub executable: Vec<Range<u32>>,
+}
+
+impl Layout {
+    /// The allocation called `name`, one of [`name`].
+    pub fn find(&self, name: &str) -> Option<&Allocation> {
+        self.allocations
+            .iter()
+            .find(|allocation| allocation.name == name)
+    }
 }
 
 /// A named piece of tile memory.
@@ -200,6 +254,18 @@ impl Kernel {
         Self::Merge,
         Self::Sample,
     ];
+
+    /// Words of its argument block.
+    pub const fn argument_words(self) -> u32 {
+        match self {
+            Self::Copy => 3,
+            Self::PackLeft | Self::PackRight | Self::PackRightTransposed => 6,
+            Self::Gemm | Self::Merge => 10,
+            Self::Mask => 4,
+            Self::Softmax => 5,
+            Self::Sample => 1,
+        }
+    }
 
     /// The symbol its code starts at, and the name of its source file without `.S`.
     pub const fn symbol(self) -> &'static str {
@@ -318,10 +384,14 @@ pub struct Binding {
 pub struct Candidate {
     /// Query blocks of a head.
     pub query_blocks: u32,
+    /// Rows of the largest query block.
+    pub query_block_rows: u32,
     /// Key splits of a head.
     pub key_splits: u32,
     /// Keys an f16 accumulation.
     pub key_block_rows: u32,
+    /// Tasks, each on a tile of its own.
+    pub tasks: u64,
     /// Cycles by part, in the order of the report's columns.
     pub parts: Vec<(&'static str, u64)>,
     /// Their sum.

@@ -1,0 +1,315 @@
+//! Costs every blocking worth trying and takes the cheapest that fits.
+
+use tilekiln_chip::TILE_COUNT;
+
+use crate::spec::{self, OpKind, Spec};
+
+use super::blocking::{Blocking, KEY_BLOCK_AUTO, KEY_BLOCK_MAX, PANEL, QueryCut, useful_parts};
+use super::error::{Pin, PlanError};
+use super::placement::{NoRoom, place};
+use super::{Attention, Candidate, Layout, Plan, cost, host, name, phases};
+
+/// Decides who holds what, who computes what and who talks when.
+///
+/// Every blocking worth trying is costed by [`cost`]'s formula and placed; the cheapest that fits
+/// is taken, of equals the one with fewer tiles, then fewer query blocks.
+///
+/// # Errors
+///
+/// [`PlanError`] names what does not fit: heads on tiles, a pinned value, or an array in memory.
+pub fn plan(spec: &Spec) -> Result<Plan, PlanError> {
+    let OpKind::Attention(op) = &spec.ops[0].kind;
+    let pins = Pins::of(op);
+    let tiles = spec.device.tiles.value.min(u32::from(TILE_COUNT));
+    check_pins(op, &pins, tiles)?;
+    let mut costed = costed(op, &pins, tiles);
+    let Some(best) = costed.iter().position(|(_, _, layout)| layout.is_ok()) else {
+        return Err(refusal(op, &pins, tiles, &costed));
+    };
+    // What was refused before it stays in the list, behind what could be taken.
+    let (blocking, _, layout) = &costed[best];
+    let (blocking, layout) = (*blocking, layout.clone());
+    costed.sort_by_key(|(_, _, layout)| layout.is_err());
+    let candidates = costed
+        .into_iter()
+        .map(|(_, candidate, _)| candidate)
+        .collect();
+    match layout {
+        Ok(layout) => Ok(assemble(spec, op, &blocking, layout, tiles, candidates)),
+        Err(no_room) => Err(PlanError::memory(&no_room, tiles, None)),
+    }
+}
+
+/// What graph.toml pins of a blocking.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pins {
+    /// Rows of a query block.
+    pub query_block_rows: Option<u32>,
+    /// Key splits of a head.
+    pub key_splits: Option<u32>,
+    /// Keys of an f16 accumulation.
+    pub key_block_rows: Option<u32>,
+}
+
+impl Pins {
+    fn of(op: &spec::Attention) -> Self {
+        let value = |pin: &Option<spec::Spanned<u32>>| pin.as_ref().map(|pin| pin.value);
+        Self {
+            query_block_rows: value(&op.query_block_rows),
+            key_splits: value(&op.key_splits),
+            key_block_rows: value(&op.key_block_rows),
+        }
+    }
+}
+
+/// Refuses what can be refused without placing anything.
+fn check_pins(op: &spec::Attention, pins: &Pins, tiles: u32) -> Result<(), PlanError> {
+    let shape = op.shape;
+    let heads = u64::from(shape.batch) * u64::from(shape.heads);
+    if heads > u64::from(tiles) {
+        let limit = u32::from(TILE_COUNT);
+        return Err(PlanError::TooManyHeads {
+            batch: shape.batch,
+            heads: shape.heads,
+            tiles,
+            limit,
+        });
+    }
+    // At least one task a head fits, so none of these divisions leaves nothing.
+    let room = tiles / heads as u32;
+    let groups = shape.key_length.div_ceil(PANEL);
+    let blocks = match pins.query_block_rows {
+        Some(rows) if rows > shape.query_length => {
+            return Err(PlanError::QueryBlockTooLong {
+                rows,
+                length: shape.query_length,
+            });
+        }
+        Some(rows) => shape.query_length.div_ceil(rows),
+        None => 1,
+    };
+    let splits = pins.key_splits.unwrap_or(1);
+    if splits > groups {
+        return Err(PlanError::TooManySplits {
+            splits,
+            groups,
+            keys: shape.key_length,
+        });
+    }
+    if let Some(rows) = pins.key_block_rows {
+        if !rows.is_multiple_of(PANEL) || rows > KEY_BLOCK_MAX {
+            let nearest = rows.div_ceil(PANEL).clamp(1, KEY_BLOCK_MAX / PANEL) * PANEL;
+            return Err(PlanError::KeyBlock {
+                rows,
+                most: KEY_BLOCK_MAX,
+                nearest,
+            });
+        }
+    }
+    if splits > room {
+        return Err(PlanError::SplitsExceedTiles {
+            splits,
+            heads: heads as u32,
+            tiles,
+            nearest: room,
+        });
+    }
+    if u64::from(blocks) * u64::from(splits) > u64::from(room) {
+        let rows = pins.query_block_rows.unwrap_or(shape.query_length);
+        let nearest = shape.query_length.div_ceil(room / splits);
+        let tasks = heads * u64::from(blocks) * u64::from(splits);
+        return Err(PlanError::BlocksExceedTiles {
+            rows,
+            tasks,
+            tiles,
+            nearest,
+        });
+    }
+    Ok(())
+}
+
+type Costed = (Blocking, Candidate, Result<Layout, Misfit>);
+
+/// Why a blocking cannot be taken.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum Misfit {
+    /// An array finds no place.
+    #[error("{} need {} bytes of {} memory; {} are available", .0.array, .0.wanted, .0.class, .0.available)]
+    NoRoom(NoRoom),
+    /// Some split has fewer groups of keys than key blocks.
+    #[error("some split has fewer groups of keys than key blocks")]
+    EmptyPartials,
+}
+
+/// Every blocking worth trying with its cost and its layout, cheapest first.
+fn costed(op: &spec::Attention, pins: &Pins, tiles: u32) -> Vec<Costed> {
+    let mut list: Vec<Costed> = blockings(op, pins, tiles)
+        .into_iter()
+        .map(|blocking| {
+            let mut candidate = cost::cost(&blocking);
+            let layout = fit(&blocking);
+            candidate.refused = layout.as_ref().err().map(ToString::to_string);
+            (blocking, candidate, layout)
+        })
+        .collect();
+    list.sort_by_key(|(_, c, _)| (c.cycles, c.tasks, c.query_blocks, c.key_splits));
+    list
+}
+
+fn fit(blocking: &Blocking) -> Result<Layout, Misfit> {
+    if blocking.has_empty_partials() {
+        return Err(Misfit::EmptyPartials);
+    }
+    place(blocking).map_err(Misfit::NoRoom)
+}
+
+/// Every blocking worth trying, in ascending order of query blocks, then key splits.
+fn blockings(op: &spec::Attention, pins: &Pins, tiles: u32) -> Vec<Blocking> {
+    let shape = op.shape;
+    let room = tiles / (shape.batch * shape.heads);
+    let cuts = match pins.query_block_rows {
+        Some(rows) => vec![QueryCut::Rows(rows)],
+        None => useful_parts(shape.query_length, room)
+            .into_iter()
+            .map(QueryCut::Even)
+            .collect(),
+    };
+    let key_block_limit = pins.key_block_rows.unwrap_or(KEY_BLOCK_AUTO);
+    let mut list = Vec::new();
+    for query_cut in cuts {
+        let whole = Blocking {
+            shape,
+            query_cut,
+            key_splits: 1,
+            key_block_limit,
+        };
+        let room = room / whole.query_blocks();
+        let splits = match pins.key_splits {
+            Some(splits) => vec![splits],
+            None => useful_parts(whole.groups(), room),
+        };
+        let fits = splits.into_iter().filter(|splits| *splits <= room);
+        list.extend(fits.map(|key_splits| Blocking {
+            key_splits,
+            ..whole
+        }));
+    }
+    list
+}
+
+/// Why nothing of `costed` fits: the blocking that comes closest to fitting, and, when something
+/// is pinned, the nearest value that would fit.
+fn refusal(op: &spec::Attention, pins: &Pins, tiles: u32, costed: &[Costed]) -> PlanError {
+    let nearest = nearest_pin(op, pins, tiles);
+    let over = |no_room: &NoRoom| no_room.wanted.saturating_sub(no_room.available);
+    let rooms = costed.iter().filter_map(|(_, _, layout)| match layout {
+        Err(Misfit::NoRoom(no_room)) => Some(no_room),
+        _ => None,
+    });
+    match rooms.min_by_key(|no_room| over(no_room)) {
+        Some(no_room) => PlanError::memory(&Misfit::NoRoom(no_room.clone()), tiles, nearest),
+        None => PlanError::memory(&Misfit::EmptyPartials, tiles, nearest),
+    }
+}
+
+/// The pinned value nearest to what was asked that has a blocking that fits, the rest as pinned.
+fn nearest_pin(op: &spec::Attention, pins: &Pins, tiles: u32) -> Option<(Pin, u32)> {
+    let fitting = |pins: &Pins| {
+        let fits = blockings(op, pins, tiles)
+            .into_iter()
+            .filter(|b| fit(b).is_ok());
+        fits.collect::<Vec<_>>()
+    };
+    let nearest = |values: Vec<u32>, asked: u32| {
+        values
+            .into_iter()
+            .min_by_key(|value| (value.abs_diff(asked), *value))
+    };
+    if let Some(asked) = pins.query_block_rows {
+        let free = fitting(&Pins {
+            query_block_rows: None,
+            ..*pins
+        });
+        let values = free.iter().map(Blocking::rows_max).collect();
+        if let Some(value) = nearest(values, asked) {
+            return Some((Pin::QueryBlockRows, value));
+        }
+    }
+    if let Some(asked) = pins.key_splits {
+        let free = fitting(&Pins {
+            key_splits: None,
+            ..*pins
+        });
+        let values = free.iter().map(|blocking| blocking.key_splits).collect();
+        if let Some(value) = nearest(values, asked) {
+            return Some((Pin::KeySplits, value));
+        }
+    }
+    let asked = pins.key_block_rows?;
+    let values = (1..=KEY_BLOCK_MAX / PANEL).map(|panels| panels * PANEL);
+    let fits = |rows: &u32| {
+        !fitting(&Pins {
+            key_block_rows: Some(*rows),
+            ..*pins
+        })
+        .is_empty()
+    };
+    let value = nearest(values.filter(fits).collect(), asked)?;
+    Some((Pin::KeyBlockRows, value))
+}
+
+/// The plan of a blocking that fits.
+fn assemble(
+    spec: &Spec,
+    op: &spec::Attention,
+    blocking: &Blocking,
+    layout: Layout,
+    tiles: u32,
+    candidates: Vec<Candidate>,
+) -> Plan {
+    let operands = [&op.query, &op.key, &op.value].map(|operand| spec.value_name(operand.value));
+    let names = host::Names {
+        operands,
+        output: &spec.outputs[0].name.value,
+    };
+    let tasks = phases::tasks(blocking);
+    let output = layout
+        .find(name::OUTPUT)
+        .map(|output| output.at)
+        .unwrap_or_default();
+    let host = host::host(blocking, &tasks, output, &names);
+    let parts = phases::Parts {
+        blocking,
+        tasks: &tasks,
+        layout: &layout,
+        host: &host,
+        scale: op.scale as f32,
+    };
+    let steps = parts.steps();
+    let attention = Attention {
+        name: spec.ops[0].name.value.clone(),
+        operands: operands.map(str::to_owned),
+        batch: op.shape.batch,
+        query_length: op.shape.query_length,
+        key_length: op.shape.key_length,
+        heads: op.shape.heads,
+        head_dimension: op.shape.head_dimension,
+        padded_head_dimension: blocking.padded_columns(),
+        scale: op.scale,
+        rounding: op.rounding,
+        query_blocks: blocking.query_blocks(),
+        query_block_rows: blocking.rows_max(),
+        key_splits: blocking.key_splits,
+        key_block_rows: blocking.key_block_rows(),
+    };
+    Plan {
+        name: spec.name.clone(),
+        tiles,
+        attention,
+        tasks,
+        layout,
+        steps,
+        host,
+        candidates,
+    }
+}

@@ -1,0 +1,6 @@
+//! Text.
+use super::Plan;
+/// The plan.
+pub fn text(_plan: &Plan) -> String {
+    String::new()
+}
