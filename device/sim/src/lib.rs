@@ -11,6 +11,7 @@
 //!   a bug there would agree with itself here.
 //! - Invented behaviour. At the edge of what the documents say a context stops and says so.
 
+pub mod exchange;
 mod exec;
 pub mod float;
 pub mod memory;
