@@ -26,6 +26,7 @@ pub mod form;
 mod instruction;
 pub mod op;
 pub mod parse;
+pub mod print;
 pub mod register;
 pub mod table;
 
