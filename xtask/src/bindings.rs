@@ -1,0 +1,31 @@
+//! The kernel module's records, generated from our own header.
+
+use xshell::{Shell, cmd};
+
+use crate::{Outcome, artifacts};
+
+const BINDINGS: &str = "src/card/uapi.rs";
+
+pub(crate) fn run(sh: &Shell, arguments: &[String]) -> Outcome {
+    let check = arguments.first().is_some_and(|argument| argument == "--check");
+    if !libclang(sh) {
+        let told = "libclang is not installed; the checked-in bindings stay as they are";
+        println!("{told}");
+        return if check { Ok(()) } else { Err(told.into()) };
+    }
+    cmd!(sh, "cargo build --locked --quiet --features bindgen").run()?;
+    let made = sh.read_file(artifacts::baked(sh)?.join("uapi.rs"))?;
+    if !check {
+        return Ok(sh.write_file(BINDINGS, made)?);
+    }
+    if sh.read_file(BINDINGS)? == made {
+        return Ok(());
+    }
+    Err(format!("{BINDINGS} is stale; cargo xtask bindings renews it").into())
+}
+
+/// Whether bindgen would find its library.
+fn libclang(sh: &Shell) -> bool {
+    let cached = cmd!(sh, "ldconfig -p").quiet().ignore_stderr().read().unwrap_or_default();
+    cached.contains("libclang") || std::env::var_os("LIBCLANG_PATH").is_some()
+}
