@@ -1,0 +1,3 @@
+//! The runner.
+pub mod card;
+pub mod driver;
