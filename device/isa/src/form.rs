@@ -114,7 +114,10 @@ impl Form {
 }
 
 /// The one way to write a form down; wrong ones do not compile.
-#[expect(clippy::too_many_arguments, reason = "a line of the table has these columns")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a line of the table has these columns"
+)]
 pub(crate) const fn form(
     op: Op,
     mnemonic: &'static str,
@@ -126,8 +129,21 @@ pub(crate) const fn form(
     evidence: Evidence,
 ) -> Form {
     assert!(bits & !mask == 0, "a fixed bit lies outside the mask");
-    assert!(operands.len() <= MAX_OPERANDS, "more operands than any form has");
-    Form { op, mnemonic, operands, bits, mask, lane, context, evidence, traits: Traits::NONE }
+    assert!(
+        operands.len() <= MAX_OPERANDS,
+        "more operands than any form has"
+    );
+    Form {
+        op,
+        mnemonic,
+        operands,
+        bits,
+        mask,
+        lane,
+        context,
+        evidence,
+        traits: Traits::NONE,
+    }
 }
 
 /// The most operands a form has.
@@ -260,43 +276,81 @@ impl Operand {
     /// The word bits this operand occupies.
     pub fn mask(&self) -> u32 {
         let run = |f: &Field| ((1u32 << f.bits) - 1) << f.word_low;
-        self.fields.as_slice().iter().map(run).fold(0, |mask, bits| mask | bits)
+        self.fields
+            .as_slice()
+            .iter()
+            .map(run)
+            .fold(0, |mask, bits| mask | bits)
     }
 
     const fn new(name: &'static str, kind: Kind, fields: Fields, width: u8) -> Self {
         let (direction, suffix) = (Direction::In, Suffix::None);
-        Self { name, kind, width, fields, direction, suffix, scale: 1, fixup: None }
+        Self {
+            name,
+            kind,
+            width,
+            fields,
+            direction,
+            suffix,
+            scale: 1,
+            fixup: None,
+        }
     }
 
     pub(crate) const fn out(self) -> Self {
-        Self { direction: Direction::Out, ..self }
+        Self {
+            direction: Direction::Out,
+            ..self
+        }
     }
     pub(crate) const fn inout(self) -> Self {
-        Self { direction: Direction::InOut, ..self }
+        Self {
+            direction: Direction::InOut,
+            ..self
+        }
     }
     pub(crate) const fn of(self, scale: u8) -> Self {
         Self { scale, ..self }
     }
     pub(crate) const fn step(self) -> Self {
-        Self { suffix: Suffix::Step, ..self }
+        Self {
+            suffix: Suffix::Step,
+            ..self
+        }
     }
     pub(crate) const fn bump(self) -> Self {
-        Self { suffix: Suffix::Bump, ..self }
+        Self {
+            suffix: Suffix::Bump,
+            ..self
+        }
     }
     pub(crate) const fn delta(self) -> Self {
-        Self { suffix: Suffix::Delta, ..self }
+        Self {
+            suffix: Suffix::Delta,
+            ..self
+        }
     }
     pub(crate) const fn shift(self) -> Self {
-        Self { suffix: Suffix::Shift, ..self }
+        Self {
+            suffix: Suffix::Shift,
+            ..self
+        }
     }
     pub(crate) const fn fixup(self, fixup: Fixup) -> Self {
-        Self { fixup: Some(fixup), ..self }
+        Self {
+            fixup: Some(fixup),
+            ..self
+        }
     }
 }
 
 /// Field `bits` wide at word bit `word_low`, holding the value from bit `value_low` up.
 pub(crate) const fn at(word_low: u8, bits: u8, value_low: u8) -> Field {
-    Field { word_low, bits, value_low }
+    Field {
+        word_low,
+        bits,
+        value_low,
+    }
 }
 
 const fn one(low: u8, bits: u8) -> Fields {

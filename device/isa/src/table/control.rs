@@ -3,7 +3,7 @@
 use crate::form::Context::*;
 use crate::form::Evidence::*;
 use crate::form::Lane::*;
-use crate::form::{Form, Fixup, CONTROL, SOLO, code, form, m, z};
+use crate::form::{CONTROL, Fixup, Form, SOLO, code, form, m, z};
 use crate::op::Op;
 
 #[rustfmt::skip] // One form a line: the columns are the point.

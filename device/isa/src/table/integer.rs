@@ -3,7 +3,7 @@
 use crate::form::Context::*;
 use crate::form::Evidence::*;
 use crate::form::Lane::*;
-use crate::form::{Form, Fixup, IPU2, IPU21, a, ap, bl, bu, form, h, m, s, z};
+use crate::form::{Fixup, Form, IPU2, IPU21, a, ap, bl, bu, form, h, m, s, z};
 use crate::op::Op;
 
 #[rustfmt::skip] // One form a line: the columns are the point.

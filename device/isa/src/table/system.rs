@@ -3,7 +3,7 @@
 use crate::form::Context::*;
 use crate::form::Evidence::*;
 use crate::form::Lane::*;
-use crate::form::{Form, Fixup, SOLO, SYSTEM, a, at, csr, form, m, ucsr, z, z_in};
+use crate::form::{Fixup, Form, SOLO, SYSTEM, a, at, csr, form, m, ucsr, z, z_in};
 use crate::op::Op;
 
 #[rustfmt::skip] // One form a line: the columns are the point.
