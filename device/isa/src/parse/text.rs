@@ -135,7 +135,8 @@ fn syntax(found: &str, wanted: &'static str) -> ParseError {
 
 /// The value of an expression over numbers and half literals.
 ///
-/// Knows `+ - * / << >> & | ~` and parentheses, with the precedence they have in C.
+/// Knows `+ - * / << >> & | ~` and parentheses. Operators bind as in the GNU assembler, not as in C:
+/// `* / << >>` first, then `& |`, then `+ -`.
 ///
 /// # Errors
 ///
@@ -156,7 +157,7 @@ pub fn constant(text: &str) -> Result<i64, ParseError> {
 const DEPTH_MAX: u32 = 100;
 
 /// The operators by precedence, weakest first.
-const OPERATORS: [&[&str]; 5] = [&["|"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/"]];
+const OPERATORS: [&[&str]; 3] = [&["+", "-"], &["&", "|"], &["*", "/", "<<", ">>"]];
 
 /// What is left of an expression.
 struct Reader<'a> {
@@ -319,12 +320,13 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn expressions_have_the_precedence_of_c() {
+    fn expressions_have_the_precedence_of_the_gnu_assembler() {
         for (text, want) in [
             ("1 + 100 - 2", 99),
-            ("1 + 2 << 3", 24),
+            ("1 + 2 << 3", 17),
             ("(1 << 19)", 0x8_0000),
-            ("0x10 | 0b11 & ~1", 0x12),
+            ("0x10 + 0b10 | 1 << 2", 0x16),
+            ("0x10 | 0b11 & ~1", 0x12 & !1),
             ("-(2 + 3) * 4 / 2", -10),
             ("010", 8),
             ("-2.0h", 0xc000),
