@@ -2,4 +2,5 @@
 pub mod diagnostic;
 pub mod plan;
 pub mod report;
+pub mod schedule;
 pub mod spec;
