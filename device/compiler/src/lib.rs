@@ -1,5 +1,8 @@
 //! .
+pub mod asm;
 pub mod diagnostic;
+pub mod image;
+pub mod object;
 pub mod plan;
 pub mod report;
 pub mod schedule;
