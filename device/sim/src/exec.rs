@@ -1,7 +1,28 @@
 //! What instructions do: one file for each of the table's files, under the same name.
+//!
+//! An instruction never changes the tile itself. A main-lane function reads the state before the
+//! bundle and notes its results in [`Effects`]; an aux-lane function returns its registers. The
+//! tile commits both when neither has failed, so a faulting bundle leaves no trace.
+
+pub(crate) mod control;
+pub(crate) mod exchange;
+pub(crate) mod float;
+pub(crate) mod half;
+pub(crate) mod integer;
+pub(crate) mod matrix;
+pub(crate) mod memory;
+pub(crate) mod random;
+pub(crate) mod system;
+pub(crate) mod vector;
+
+use tilekiln_chip::{ByteAddr, memory::is_executable};
+use tilekiln_isa::op::Op;
 
 use crate::float::{FpState, Weights};
+use crate::memory::Memory;
 use crate::settings::Settings;
+use crate::stop::Fault;
+use crate::tile::worker::{Repeat, Worker};
 
 /// The function of an aux-lane form: operand values in assembly order, and the state it works on.
 ///
@@ -42,4 +63,182 @@ pub(crate) enum AuxFault {
     Undefined(&'static str),
     /// A bad operand.
     InvalidOperand,
+}
+
+impl From<AuxFault> for Fault {
+    fn from(fault: AuxFault) -> Self {
+        match fault {
+            AuxFault::FloatingPoint => Self::FloatingPoint,
+            AuxFault::Undefined(what) => Self::Undefined(what),
+            AuxFault::InvalidOperand => Self::Operand,
+        }
+    }
+}
+
+/// The function of a main-lane form that reads registers and memory only: operand values in
+/// assembly order, and the state before the bundle together with the effects so far.
+pub(crate) type MainFn = fn(&[u32; 5], &mut Main<'_>) -> Result<(), Fault>;
+
+/// What a main-lane instruction sees, and what it wants done.
+pub(crate) struct Main<'a> {
+    /// The main registers before the bundle; `m12` and up hold what they read as.
+    pub m: &'a [u32; 16],
+    /// The aux registers before the bundle; `a8` and up are 0.
+    pub a: &'a [u32; 16],
+    /// The tile's memory.
+    pub memory: &'a Memory,
+    /// The worker that executes; `None` for the supervisor.
+    pub worker: Option<&'a Worker>,
+    /// The options.
+    pub settings: &'a Settings,
+    /// The tile clock.
+    pub cycle: u64,
+    /// `$DBG_DATA`.
+    pub mailbox: u32,
+    /// Address of the next bundle; a branch changes it.
+    pub next: u32,
+    /// Whether a branch was taken.
+    pub taken: bool,
+    /// What is to happen when the bundle retires.
+    pub out: Effects,
+}
+
+/// What a main-lane instruction changes when its bundle retires.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Effects {
+    m_count: u8,
+    a_count: u8,
+    m_at: [u8; 3],
+    a_at: [u8; 4],
+    m_value: [u32; 3],
+    a_value: [u32; 4],
+    /// A store, its address checked.
+    pub store: Store,
+    /// What else.
+    pub then: Then,
+}
+
+/// A store.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Store {
+    /// None.
+    #[default]
+    None,
+    /// 32 bits.
+    Word(u32, u32),
+    /// 64 bits.
+    Double(u32, u64),
+}
+
+/// What a main-lane instruction does besides registers and memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Then {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The worker ends with this status bit.
+    Exit(bool),
+    /// A repeat begins, or is skipped when its count is 0.
+    Repeat(Repeat),
+    /// `$DBG_DATA` is written.
+    Mailbox(u32),
+}
+
+impl Effects {
+    /// The main registers written, in order; a later write wins.
+    #[inline]
+    pub fn m(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let count = usize::from(self.m_count);
+        self.m_at.iter().zip(self.m_value).take(count).map(|(&at, value)| (usize::from(at), value))
+    }
+
+    /// The aux registers written.
+    #[inline]
+    pub fn a(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let count = usize::from(self.a_count);
+        self.a_at.iter().zip(self.a_value).take(count).map(|(&at, value)| (usize::from(at), value))
+    }
+}
+
+impl Main<'_> {
+    /// A main register.
+    #[inline]
+    pub fn m(&self, number: u32) -> u32 {
+        self.m[number as usize & 15]
+    }
+
+    /// An aux register.
+    #[inline]
+    pub fn a(&self, number: u32) -> u32 {
+        self.a[number as usize & 15]
+    }
+
+    /// A pair of aux registers.
+    #[inline]
+    pub fn a64(&self, number: u32) -> u64 {
+        u64::from(self.a(number)) | u64::from(self.a(number + 1)) << 32
+    }
+
+    /// Notes a result in a main register.
+    #[inline]
+    pub fn set_m(&mut self, number: u32, value: u32) {
+        let at = usize::from(self.out.m_count) % 3;
+        self.out.m_at[at] = number as u8;
+        self.out.m_value[at] = value;
+        self.out.m_count += 1;
+    }
+
+    /// Notes a result in an aux register.
+    #[inline]
+    pub fn set_a(&mut self, number: u32, value: u32) {
+        let at = usize::from(self.out.a_count) % 4;
+        self.out.a_at[at] = number as u8;
+        self.out.a_value[at] = value;
+        self.out.a_count += 1;
+    }
+
+    /// Notes a result in a pair of aux registers.
+    #[inline]
+    pub fn set_a64(&mut self, number: u32, value: u64) {
+        self.set_a(number, value as u32);
+        self.set_a(number + 1, (value >> 32) as u32);
+    }
+
+    /// Goes on at `target`.
+    pub fn branch(&mut self, target: u32) -> Result<(), Fault> {
+        check_code(target)?;
+        self.next = target;
+        self.taken = true;
+        Ok(())
+    }
+
+    /// Where the documents only let one assume: stops when strict, logs otherwise.
+    pub fn edge(&self, what: &'static str) -> Result<(), Fault> {
+        edge(self.settings, what)
+    }
+}
+
+/// See [`Main::edge`].
+pub(crate) fn edge(settings: &Settings, what: &'static str) -> Result<(), Fault> {
+    if settings.strict {
+        return Err(Fault::Undefined(what));
+    }
+    tracing::debug!(what, "took an assumed default");
+    Ok(())
+}
+
+/// Whether an instruction may be fetched from `at`.
+#[inline]
+pub(crate) fn check_code(at: u32) -> Result<(), Fault> {
+    if is_executable(ByteAddr(at)) { Ok(()) } else { Err(Fault::CodeAddress { at, align: 4 }) }
+}
+
+/// The main-lane function of `op` that both contexts, or workers alone, execute.
+pub(crate) fn main_lane(op: Op) -> Option<MainFn> {
+    integer::main_lane(op).or_else(|| memory::main_lane(op)).or_else(|| control::main_lane(op))
+}
+
+/// The aux-lane function of `op`.
+pub(crate) fn aux_lane(op: Op) -> Option<AuxFn> {
+    integer::aux_lane(op).or_else(|| system::aux_lane(op)).or_else(|| crate::float::lookup(op))
 }

@@ -176,11 +176,17 @@ impl Memory {
     #[inline]
     pub fn store32(&mut self, at: u32, value: u32) -> Result<(), Fault> {
         check(at, 4)?;
+        self.put32(at, value);
+        Ok(())
+    }
+
+    /// [`Memory::store32`] behind a [`check`].
+    #[inline]
+    pub(crate) fn put32(&mut self, at: u32, value: u32) {
         self.note(at, at + 4);
         let (block, word, bit) = place(at);
         let slot = &mut self.block_mut(block)[word];
         *slot = *slot & !(0xffff_ffff << bit) | u64::from(value) << bit;
-        Ok(())
     }
 
     /// Stores a 64-bit word.
@@ -191,10 +197,16 @@ impl Memory {
     #[inline]
     pub fn store64(&mut self, at: u32, value: u64) -> Result<(), Fault> {
         check(at, 8)?;
+        self.put64(at, value);
+        Ok(())
+    }
+
+    /// [`Memory::store64`] behind a [`check`].
+    #[inline]
+    pub(crate) fn put64(&mut self, at: u32, value: u64) {
         self.note(at, at + 8);
         let (block, word, _) = place(at);
         self.block_mut(block)[word] = value;
-        Ok(())
     }
 
     #[inline]
@@ -238,8 +250,12 @@ impl Memory {
 }
 
 /// Whether an access exists and is naturally aligned.
+///
+/// # Errors
+///
+/// [`Fault::Misaligned`] and [`Fault::OutsideMemory`].
 #[inline]
-const fn check(at: u32, size: u32) -> Result<(), Fault> {
+pub const fn check(at: u32, size: u32) -> Result<(), Fault> {
     if !at.is_multiple_of(size) {
         return Err(Fault::Misaligned { at, align: size });
     }

@@ -62,3 +62,81 @@ pub struct HostSend {
     /// The instruction.
     pub pc: u32,
 }
+
+/// Where a tile stands between two barriers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    phase: Phase,
+    log: RowLog,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Phase {
+    /// No internal barrier came last, or its row has ended.
+    #[default]
+    None,
+    /// An internal barrier came last; the next timed instruction is event 0.
+    Due,
+    /// Timed instructions run.
+    Running,
+}
+
+impl Row {
+    /// After an internal barrier: a row may begin.
+    pub fn expect(&mut self, release: u64) {
+        self.phase = Phase::Due;
+        self.log = RowLog {
+            release,
+            ..RowLog::default()
+        };
+    }
+
+    /// After an external barrier: none may.
+    pub fn forget(&mut self) {
+        self.phase = Phase::None;
+    }
+
+    /// Whether timed instructions belong to a phase.
+    pub fn is_due(&self) -> bool {
+        self.phase != Phase::None
+    }
+
+    /// Whether timed instructions have run.
+    pub fn is_running(&self) -> bool {
+        self.phase == Phase::Running
+    }
+
+    /// Ends the row before the instruction at `pc`, which is taken for its return.
+    pub fn end(&mut self, pc: u32) {
+        self.phase = Phase::None;
+        self.log.code.end = pc + 4;
+    }
+
+    /// Hands over the log.
+    pub fn take(&mut self) -> RowLog {
+        core::mem::take(&mut self.log)
+    }
+
+    /// The log of a running row.
+    pub fn log(&mut self) -> Option<&mut RowLog> {
+        self.is_running().then_some(&mut self.log)
+    }
+
+    /// The event at `cycle` of a running row.
+    pub fn event_of(&self, cycle: u64) -> Option<u32> {
+        self.is_running().then(|| (cycle - self.log.start) as u32)
+    }
+
+    /// Takes a timed instruction of `events` events at `cycle`; the first one starts the row.
+    pub fn advance(&mut self, pc: u32, cycle: u64, events: u32, incoming_base: u32) -> Option<u32> {
+        if self.phase == Phase::Due {
+            self.phase = Phase::Running;
+            self.log.start = cycle;
+            self.log.code = pc..pc + 4;
+            self.log.incoming_base = incoming_base;
+        }
+        let event = self.event_of(cycle)?;
+        self.log.end = event + events;
+        Some(event)
+    }
+}

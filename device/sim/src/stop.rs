@@ -221,12 +221,10 @@ pub enum Fault {
         end: u32,
     },
     /// The register number is not a multiple of the group's size.
-    #[error("register {number} starts no aligned group of {group}")]
+    #[error("register {number} starts no aligned group")]
     OddGroup {
         /// The number.
         number: u32,
-        /// How many registers the group has.
-        group: u32,
     },
     /// Two results of one instruction or bundle go to one register.
     #[error("two results go to register {number}")]
@@ -240,13 +238,11 @@ pub enum Fault {
         /// Its full number.
         csr: u32,
     },
-    /// The register cannot be read, or not be written.
-    #[error("register {csr:#x} cannot be {verb}")]
-    CsrAccess {
+    /// The register is read-only.
+    #[error("register {csr:#x} is read-only")]
+    CsrReadOnly {
         /// Its full number.
         csr: u32,
-        /// `read` or `written`.
-        verb: &'static str,
     },
     /// The base of a running worker was written.
     #[error("the base of worker {worker} was written while it runs")]
@@ -383,7 +379,7 @@ impl Fault {
             OddGroup { .. }
             | SameDestination { .. }
             | NoSuchCsr { .. }
-            | CsrAccess { .. }
+            | CsrReadOnly { .. }
             | BusyWorkerBase { .. }
             | WeightIndex { .. }
             | Zone { .. }
