@@ -1,3 +1,6 @@
 //! The runner.
 pub mod card;
 pub mod driver;
+pub mod reference;
+pub mod stream;
+pub mod verify;
