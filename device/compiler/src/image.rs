@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use tilekiln_chip::memory;
 
-use crate::object::{Object, RelocationError, SectionKind, SymbolKind};
+use crate::object::{Object, ObjectError, RelocationError, SectionKind, SymbolKind, executable};
 
 mod layout;
 mod relocate;
@@ -238,6 +238,14 @@ pub enum LinkError {
         /// The first byte behind them.
         high: u32,
     },
+    /// Two regions share bytes.
+    #[error("the regions at {first:#x} and {second:#x} overlap")]
+    RegionsOverlap {
+        /// The start of one.
+        first: u32,
+        /// The start of the other.
+        second: u32,
+    },
     /// A section of zeros; no image has a place for them.
     #[error("{section} of {object} holds {size} bytes of zeros; images only hold code and data")]
     Zeros {
@@ -297,6 +305,24 @@ impl Linked {
             .find(|symbol| symbol.global)
             .or(first)
             .map(|symbol| symbol.address)
+    }
+
+    /// The program as an executable ELF file, for tools that read those.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError::TooLarge`], which no program that fits a tile gives.
+    pub fn to_elf(&self) -> Result<Vec<u8>, ObjectError> {
+        let is_code = |segment: &Segment| {
+            let mut sections = self.sections.iter();
+            sections.any(|s| s.address == segment.address && s.kind == SectionKind::Code)
+        };
+        let parts: Vec<_> = self
+            .segments
+            .iter()
+            .map(|segment| (segment.address, segment.bytes.as_slice(), is_code(segment)))
+            .collect();
+        executable(self.entry, &parts)
     }
 
     /// Where the byte at `address` came from.

@@ -7,8 +7,12 @@
 
 use std::fmt::Write as _;
 
+mod elf;
+mod read;
 mod relocation;
 
+pub use elf::executable;
+pub use read::ObjectError;
 pub use relocation::{RelocationError, RelocationKind};
 
 /// The `e_machine` of the tile processor. [isa-encoding §10]
@@ -167,6 +171,37 @@ pub enum Binding {
 }
 
 impl Object {
+    /// The object as an ELF32 file that carries its own digest.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError`] when the object cannot be told in ELF: a name with a zero byte, a reference
+    /// to nothing, contents that differ from the size. Objects of the assembler always can.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ObjectError> {
+        elf::write(self)
+    }
+
+    /// Reads what [`Object::to_bytes`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError::Digest`] when any byte has changed since, [`ObjectError::NoDigest`] for the
+    /// files of other tools, and what [`Object::from_elf`] refuses.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ObjectError> {
+        read::check_digest(bytes)?;
+        read::read("", bytes)
+    }
+
+    /// Reads an ELF32 object of any tool; `name` is what it is called unless it says so itself.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError`] when the file is damaged, for another machine, or uses what this linker does
+    /// not know.
+    pub fn from_elf(name: &str, bytes: &[u8]) -> Result<Self, ObjectError> {
+        read::read(name, bytes)
+    }
+
     /// The section of that name.
     pub fn section(&self, name: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.name == name)

@@ -339,7 +339,7 @@ impl Assembler {
         items: &[Item],
         ready: &[Ready],
     ) -> Result<(), Kind> {
-        if start % 8 != 0 {
+        if !start.is_multiple_of(8) {
             return Err(Kind::RepeatAlignment(start));
         }
         // The size is the second of two operands.

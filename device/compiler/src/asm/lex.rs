@@ -130,7 +130,8 @@ fn number_length(bytes: &[u8]) -> usize {
     while let Some(&byte) = bytes.get(at) {
         let exponent = !hex && at > 0 && matches!(bytes[at - 1], b'e' | b'E');
         let sign = exponent && matches!(byte, b'+' | b'-');
-        if !(is_name_byte(byte) && byte != b'$') && !sign {
+        let inside = is_name_byte(byte) && byte != b'$';
+        if !inside && !sign {
             break;
         }
         at += 1;

@@ -40,11 +40,6 @@ impl Files {
     pub(super) fn name(&self, index: u32) -> &str {
         self.0.get(index as usize).map_or("", String::as_str)
     }
-
-    /// All names, by index.
-    pub(super) fn names(&self) -> &[String] {
-        &self.0
-    }
 }
 
 /// What a piece is.

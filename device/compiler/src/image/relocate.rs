@@ -22,10 +22,11 @@ pub(super) fn write(names: &Names<'_>, places: &Places) -> Result<Linked, LinkEr
         writer.section(*address, *id)?;
         writer.symbols(index, *address, *id);
     }
+    // A label at the end of one section comes before the start of the next.
     writer
         .linked
         .symbols
-        .sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+        .sort_by(|a, b| (a.address, a.section, &a.name).cmp(&(b.address, b.section, &b.name)));
     for (index, (address, id)) in order.iter().enumerate() {
         writer.lines(index, *address, *id);
     }
@@ -34,9 +35,9 @@ pub(super) fn write(names: &Names<'_>, places: &Places) -> Result<Linked, LinkEr
         .objects
         .iter()
         .flat_map(|object| &object.sections);
-    let all: u32 = all.map(|section| section.size).sum();
+    let all = all.fold(0u32, |all, section| all.saturating_add(section.size));
     let Sizes { code, data, .. } = writer.linked.sizes;
-    writer.linked.sizes.dropped = all - code - data;
+    writer.linked.sizes.dropped = all.saturating_sub(code + data);
     Ok(writer.linked)
 }
 
