@@ -1,0 +1,157 @@
+//! Arrays lie where their class allows, apart from each other and from code.
+
+use std::ops::Range;
+
+use tilekiln_chip::ByteAddr;
+use tilekiln_chip::memory::{
+    ELEMENT_BYTES, END, ENTRY, INTERLEAVED, LOADER_END, contains, exclusion_unit,
+};
+
+use super::super::{Allocation, Class, Layout, name};
+use super::CheckError;
+
+/// The window of the host. [exchange §14.2 H]
+const WINDOW: Range<u32> = 0x5_0000..0x5_4000;
+
+pub(super) fn check(layout: &Layout) -> Result<(), CheckError> {
+    executable(layout)?;
+    for allocation in &layout.allocations {
+        place(allocation, layout)?;
+    }
+    overlaps(layout)?;
+    for pair in &layout.distinct {
+        let (first, second) = (
+            &layout.allocations[pair.first],
+            &layout.allocations[pair.second],
+        );
+        apart(
+            (&first.name, extent(first)),
+            (&second.name, extent(second)),
+            pair.reason,
+        )?;
+    }
+    Ok(())
+}
+
+/// Bytes and tail of an array.
+fn extent(allocation: &Allocation) -> Range<u32> {
+    allocation.at.0..allocation.at.0 + allocation.bytes + allocation.tail
+}
+
+/// Refuses a common exclusion unit; both ranges are in tile memory.
+pub(super) fn apart(
+    (first, a): (&str, Range<u32>),
+    (second, b): (&str, Range<u32>),
+    reason: &str,
+) -> Result<(), CheckError> {
+    if a.is_empty() || b.is_empty() {
+        return Ok(());
+    }
+    let unit = |at: u32| exclusion_unit(ByteAddr(at));
+    let from = unit(a.start).max(unit(b.start));
+    let to = unit(a.end - 1).min(unit(b.end - 1));
+    if from > to {
+        return Ok(());
+    }
+    let (first, second) = (first.to_owned(), second.to_owned());
+    Err(CheckError::Shared {
+        first,
+        second,
+        unit: from,
+        reason: reason.to_owned(),
+    })
+}
+
+/// The linker gets whole elements of region 0 that the host does not write, the entry among them.
+fn executable(layout: &Layout) -> Result<(), CheckError> {
+    let mut last = 0;
+    for range in &layout.executable {
+        let whole = range.start.is_multiple_of(ELEMENT_BYTES)
+            && range.end.is_multiple_of(ELEMENT_BYTES)
+            && contains(ByteAddr(range.start), range.end.saturating_sub(range.start));
+        let host = range.start < WINDOW.end && range.end > WINDOW.start;
+        if !whole || host || range.is_empty() || range.start < last || range.end > INTERLEAVED.0 {
+            let (start, end) = (ByteAddr(range.start), ByteAddr(range.end));
+            return Err(CheckError::Executable { start, end });
+        }
+        last = range.end;
+    }
+    if layout
+        .executable
+        .iter()
+        .any(|range| range.contains(&ENTRY.0))
+    {
+        return Ok(());
+    }
+    Err(CheckError::Executable {
+        start: ENTRY,
+        end: ENTRY,
+    })
+}
+
+/// One array by itself.
+fn place(allocation: &Allocation, layout: &Layout) -> Result<(), CheckError> {
+    let Allocation {
+        at,
+        bytes,
+        tail,
+        align,
+        class,
+        ..
+    } = *allocation;
+    let array = || allocation.name.clone();
+    let Some(all) = bytes.checked_add(tail).filter(|all| contains(at, *all)) else {
+        return Err(CheckError::OutsideMemory {
+            array: array(),
+            at,
+            bytes,
+        });
+    };
+    if !at.0.is_multiple_of(align.max(4)) {
+        return Err(CheckError::Misaligned {
+            array: array(),
+            at,
+            align,
+        });
+    }
+    let end = at.0 + all;
+    let touches = |range: &Range<u32>| at.0 < range.end && end > range.start;
+    let good = match class {
+        Class::Window => at.0 >= WINDOW.start && end <= WINDOW.end,
+        Class::Interleaved => at >= INTERLEAVED && end <= END.0,
+        Class::Standard => !touches(&WINDOW) && !layout.executable.iter().any(touches),
+    };
+    if !good {
+        return Err(CheckError::WrongClass {
+            array: array(),
+            at,
+            class,
+        });
+    }
+    if allocation.name == name::SLOTS && end > LOADER_END.0 {
+        let (end, limit) = (ByteAddr(end), LOADER_END);
+        return Err(CheckError::BeyondLoader {
+            array: array(),
+            end,
+            limit,
+        });
+    }
+    Ok(())
+}
+
+/// No two arrays have bytes in common. A tail may reach into the next array: it is only read.
+fn overlaps(layout: &Layout) -> Result<(), CheckError> {
+    let mut sorted: Vec<&Allocation> = layout
+        .allocations
+        .iter()
+        .filter(|allocation| allocation.bytes > 0)
+        .collect();
+    sorted.sort_by_key(|allocation| allocation.at);
+    for pair in sorted.windows(2) {
+        if pair[0].at.0 + pair[0].bytes > pair[1].at.0 {
+            let (first, second) = (pair[0].name.clone(), pair[1].name.clone());
+            return Err(CheckError::Overlap { first, second });
+        }
+    }
+    Ok(())
+}
