@@ -166,12 +166,19 @@ pub fn decode(first: u32, second: Option<u32>, mode: Mode) -> Result<Decoded, De
             mode,
         })
     };
+    if mode == Mode::Supervisor && first & COISSUE != 0 {
+        // Whatever follows: `sendpicp` is the only such word. [isa-core §2.1]
+        let inline = inline(first, second);
+        let other = DecodeError::CoissueInSupervisor { word: first };
+        return if is_inline(&inline) {
+            inline
+        } else {
+            Err(other)
+        };
+    }
     match read(first, second, mode)? {
         Decoded::Solo(instruction) => Ok(Decoded::Solo(legal(instruction)?)),
         Decoded::Inline(instruction, data) => Ok(Decoded::Inline(legal(instruction)?, data)),
-        Decoded::Bundle(_) if mode == Mode::Supervisor => {
-            Err(DecodeError::CoissueInSupervisor { word: first })
-        }
         Decoded::Bundle(bundle) => {
             for (half, instruction) in [(Lane::Main, bundle.main), (Lane::Aux, bundle.aux)] {
                 let form = legal(instruction)?.form;
@@ -203,12 +210,20 @@ pub fn read(first: u32, second: Option<u32>, mode: Mode) -> Result<Decoded, Deco
     if first & COISSUE == 0 {
         return decode_word(first).map(Decoded::Solo);
     }
+    let inline = inline(first, second);
     match mode {
-        Mode::Supervisor => inline(first, second).or_else(|_| bundle(first, second)),
-        Mode::Worker => {
-            bundle(first, second).or_else(|error| inline(first, second).map_err(|_| error))
-        }
+        Mode::Supervisor if is_inline(&inline) => inline,
+        Mode::Supervisor => bundle(first, second),
+        Mode::Worker => bundle(first, second).or_else(|error| match inline {
+            inline if is_inline(&inline) => inline,
+            _ => Err(error),
+        }),
     }
+}
+
+/// Whether the first word was an instruction with inline data, even if the data is missing.
+fn is_inline(read: &Result<Decoded, DecodeError>) -> bool {
+    matches!(read, Ok(_) | Err(DecodeError::Truncated { .. }))
 }
 
 /// The two words as an instruction with inline data.
