@@ -134,7 +134,7 @@ type Costed = (Blocking, Candidate, Result<Layout, Misfit>);
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Misfit {
     /// An array finds no place.
-    #[error("{} need {} bytes of {} memory; {} are available", .0.array, .0.wanted, .0.class, .0.available)]
+    #[error("the {} want {} bytes of {} memory, {} available", .0.array, .0.wanted, .0.class, .0.available)]
     NoRoom(NoRoom),
     /// Some split has fewer groups of keys than key blocks.
     #[error("some split has fewer groups of keys than key blocks")]

@@ -126,7 +126,9 @@ pub enum PlanError {
     },
 
     /// No blocking has room for all its arrays; this one lacks least.
-    #[error("{array} need {wanted} bytes of {class} memory; {available} are available on a tile")]
+    #[error(
+        "no room on a tile for its {array}: {wanted} bytes of {class} memory wanted, {available} available"
+    )]
     Memory {
         /// The array that found no place.
         array: String,
