@@ -28,18 +28,6 @@ use capture::Captured;
 use deliver::Order;
 use timeline::Timelines;
 
-/// Numbers of the exchange registers that rows write. [exchange §5 V]
-pub(crate) mod csr {
-    /// `$INCOMING_MUX`
-    pub const MUX: u16 = 0xa0;
-    /// `$INCOMING_MUXPAIR`
-    pub const MUXPAIR: u16 = 0xa1;
-    /// `$INCOMING_DELTA`
-    pub const DELTA: u16 = 0xa2;
-    /// `$INCOMING_FORMAT`
-    pub const FORMAT: u16 = 0xa3;
-}
-
 /// One tile in one phase.
 pub struct Participant<'a> {
     /// The tile.

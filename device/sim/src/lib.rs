@@ -11,6 +11,10 @@
 //!   a bug there would agree with itself here.
 //! - Invented behaviour. At the edge of what the documents say a context stops and says so.
 
+pub mod card;
+pub mod chip;
+mod code;
+pub mod cycles;
 pub mod exchange;
 mod exec;
 pub mod float;
@@ -18,4 +22,6 @@ pub mod memory;
 mod row;
 pub mod settings;
 pub mod stop;
+pub mod sync;
 pub mod tile;
+pub mod trace;

@@ -1,6 +1,10 @@
 //! The fabric against twelve phases that are known to be valid, and against ways to spoil them.
 
+mod common;
+
 use std::collections::BTreeMap;
+
+use common::{NEUTRAL, Row, physical};
 
 use tilekiln_chip::topology::time_to_mux;
 use tilekiln_chip::{ByteAddr, PhysTile, TileId};
@@ -165,82 +169,6 @@ fn every_reference_phase_is_accepted_and_leaves_the_right_words() {
         check_data(phase, &run);
         assert_eq!(run.facts.horizon, phase.events, "{}", phase.name);
     }
-}
-
-/// Builds a row event by event.
-struct Row {
-    tile: PhysTile,
-    now: u32,
-    words: Vec<u32>,
-}
-
-const NEUTRAL: u32 = 0x640;
-
-impl Row {
-    fn of(tile: PhysTile) -> Self {
-        Self {
-            tile,
-            now: 0,
-            words: Vec::new(),
-        }
-    }
-
-    fn until(mut self, event: u32) -> Self {
-        if event > self.now {
-            self.words.push(0x40a0_0000 | (event - self.now - 1));
-            self.now = event;
-        }
-        assert_eq!(self.now, event, "the row is already later");
-        self
-    }
-
-    fn xpic(self, stamp: u32, select: u32, value: u32) -> Self {
-        let mut row = self.until(stamp - 1);
-        row.words.push(0x6400_0000 | select << 13 | value);
-        row.now = stamp;
-        row
-    }
-
-    fn mux(self, stamp: u32, source: u32) -> Self {
-        self.xpic(stamp, 0, source)
-    }
-
-    fn pic(self, stamp: u32, select: u32, value: u32) -> Self {
-        let mut row = self.until(stamp - 1);
-        row.words.push(0x6000_0000 | select << 18 | value);
-        row.now = stamp;
-        row
-    }
-
-    fn pointer(self, stamp: u32, address: u32) -> Self {
-        self.pic(stamp, 0, address / 4)
-    }
-
-    /// `send`, then `sendoff` for what it cannot carry.
-    fn send(self, start: u32, address: u32, items: u32, control: u32) -> Self {
-        let unit = if control & 4 == 0 { 4 } else { 8 };
-        let mut row = self.until(start);
-        let first = items.min(64);
-        row.words
-            .push(0x7800_0000 | (first - 1) << 21 | ((address / unit) << 3) | control);
-        if items > first {
-            let rest = items - first - 1;
-            row.words
-                .push(0x7000_0000 | (rest & 63) << 21 | rest >> 6 << 14 | control);
-        }
-        row.now += items;
-        row
-    }
-
-    fn end(self, event: u32) -> TileRow {
-        let mut row = self.until(event);
-        row.words.push(0x43a0_0000);
-        TileRow::new(row.tile, row.words)
-    }
-}
-
-fn physical(number: u16) -> PhysTile {
-    PhysTile::new(number).unwrap()
 }
 
 /// Physical 0 to 32: T is -4 and the row of the receiver 0, so X = S - 3 and Q = S + 49.

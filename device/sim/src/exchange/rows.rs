@@ -1,12 +1,13 @@
 //! Rows without tiles: decodes row words and runs a phase on memory images alone.
 
+use tilekiln_chip::csr::number;
 use tilekiln_chip::exchange::MUX_NEUTRAL;
 use tilekiln_chip::{ByteAddr, PhysTile};
 use tilekiln_isa::op::Op;
 use tilekiln_isa::{Decoded, Instruction, Mode, decode};
 
 use super::fault::{Fault, FaultKind};
-use super::{Participant, PhaseFacts, csr, resolve};
+use super::{Participant, PhaseFacts, resolve};
 use crate::memory::Memory;
 use crate::settings::Settings;
 use crate::tile::{Control, RowLog, Sent};
@@ -279,7 +280,11 @@ impl<'a> Walk<'a> {
     }
 
     fn xpic(&mut self, stamp: u32, select: u32, value: u32) {
-        let register = if select == 0 { csr::MUX } else { csr::MUXPAIR };
+        let register = if select == 0 {
+            number::INCOMING_MUX
+        } else {
+            number::INCOMING_MUXPAIR
+        };
         self.log.controls.push(Control {
             stamp,
             register,
@@ -290,8 +295,8 @@ impl<'a> Walk<'a> {
 
     fn pic(&mut self, stamp: u32, select: u32, value: u32) {
         let (register, value) = match select {
-            0 => (csr::DELTA, value << 2),
-            _ => (csr::FORMAT, value),
+            0 => (number::INCOMING_DELTA, value << 2),
+            _ => (number::INCOMING_FORMAT, value),
         };
         self.log.controls.push(Control {
             stamp,

@@ -1,10 +1,11 @@
 //! What each tile does when: its bus, its multiplexer, its pointer and its format, by event.
 
+use tilekiln_chip::csr::number;
 use tilekiln_chip::exchange::MUX_NEUTRAL;
 use tilekiln_chip::{PhysTile, TILE_COUNT};
 
+use super::Participant;
 use super::fault::{Fault, FaultKind};
-use super::{Participant, csr};
 use crate::memory::Memory;
 use crate::tile::RowLog;
 
@@ -128,7 +129,7 @@ impl Timelines {
                 .log
                 .controls
                 .iter()
-                .filter(|c| c.register == csr::MUXPAIR)
+                .filter(|c| c.register == number::INCOMING_MUXPAIR)
             {
                 let stamp = i64::from(control.stamp);
                 match self.place(u32::from(partner.index())) {
@@ -193,7 +194,10 @@ fn timeline(participant: &Participant<'_>) -> Timeline {
         };
         wanted.map(step).collect::<Vec<Step>>()
     };
-    let mut mux = steps(&[csr::MUX, csr::MUXPAIR], &|value| value);
+    let mut mux = steps(
+        &[number::INCOMING_MUX, number::INCOMING_MUXPAIR],
+        &|value| value,
+    );
     if participant.mux != MUX_NEUTRAL {
         mux.insert(
             0,
@@ -207,10 +211,10 @@ fn timeline(participant: &Participant<'_>) -> Timeline {
         tile: participant.tile,
         segments: segments(log, participant.memory),
         mux,
-        pointers: steps(&[csr::DELTA], &|value| {
+        pointers: steps(&[number::INCOMING_DELTA], &|value| {
             log.incoming_base.wrapping_add(value)
         }),
-        formats: steps(&[csr::FORMAT], &|value| value),
+        formats: steps(&[number::INCOMING_FORMAT], &|value| value),
         end: i64::from(log.end),
         code: log.code.clone(),
     }
