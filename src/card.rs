@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tilekiln_bundle::Bundle;
@@ -16,7 +17,9 @@ pub mod uapi;
 pub mod virtual_card;
 
 #[cfg(not(any(feature = "hw", feature = "sim")))]
-compile_error!("a runner for nothing: pick feature `hw` (a card), `sim` (the virtual card) or both");
+compile_error!(
+    "a runner for nothing: pick feature `hw` (a card), `sim` (the virtual card) or both"
+);
 
 /// The offset of a register in the config window: a multiple of four, inside.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,8 +32,14 @@ impl RegOffset {
     ///
     /// When no register can be there: a bug of the caller, found before the card is touched.
     pub const fn new(offset: u32) -> Self {
-        assert!(offset.is_multiple_of(4), "a register lies on a multiple of four");
-        assert!(offset < WINDOW_BYTES, "a register lies in the config window");
+        assert!(
+            offset.is_multiple_of(4),
+            "a register lies on a multiple of four"
+        );
+        assert!(
+            offset < WINDOW_BYTES,
+            "a register lies in the config window"
+        );
         Self(offset)
     }
 
@@ -85,8 +94,12 @@ pub trait Device {
     /// # Errors
     ///
     /// [`DeviceError::NoBuffer`], [`DeviceError::OutsideBuffer`].
-    fn write_buffer(&mut self, index: BufferIndex, at: u32, bytes: &[u8])
-    -> Result<(), DeviceError>;
+    fn write_buffer(
+        &mut self,
+        index: BufferIndex,
+        at: u32,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError>;
 
     /// Reads from a buffer.
     ///
@@ -133,10 +146,30 @@ pub trait Device {
         Vec::new()
     }
 
+    /// What the client did that a card would not have taken, as far as the device can tell.
+    fn faults(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What another thread may watch and say while the device is at work, if a call into it can
+    /// take long.
+    fn gauge(&self) -> Option<Arc<dyn Gauge>> {
+        None
+    }
+
     /// What a simulator can tell of its work.
     fn simulated(&self) -> Option<Simulated> {
         None
     }
+}
+
+/// What another thread may watch and say while a device is at work.
+pub trait Gauge: Send + Sync {
+    /// The cycle its tiles have reached.
+    fn cycles(&self) -> u64;
+
+    /// Makes the device come to rest soon, wherever its tiles are.
+    fn cancel(&self);
 }
 
 /// A context that stopped, as a simulator reports it.
@@ -178,7 +211,9 @@ impl std::str::FromStr for Wanted {
             "auto" => Ok(Self::Auto),
             "sim" => Ok(Self::Virtual),
             path if path.starts_with('/') => Ok(Self::Node(path.into())),
-            _ => Err(DeviceError::Unknown { name: text.to_owned() }),
+            _ => Err(DeviceError::Unknown {
+                name: text.to_owned(),
+            }),
         }
     }
 }
@@ -362,7 +397,9 @@ fn first_node() -> Option<PathBuf> {
         return None;
     }
     // Sixteen cards are more than a chassis holds.
-    (0..16).map(|number| PathBuf::from(format!("/dev/ipu{number}"))).find(|path| path.exists())
+    (0..16)
+        .map(|number| PathBuf::from(format!("/dev/ipu{number}")))
+        .find(|path| path.exists())
 }
 
 #[cfg(feature = "hw")]
@@ -372,18 +409,21 @@ fn open_node(path: &Path) -> Result<Box<dyn Device>, DeviceError> {
 
 #[cfg(not(feature = "hw"))]
 fn open_node(path: &Path) -> Result<Box<dyn Device>, DeviceError> {
-    Err(DeviceError::NotBuilt { feature: "hw", wanted: path.display().to_string() })
+    Err(DeviceError::NotBuilt {
+        feature: "hw",
+        wanted: path.display().to_string(),
+    })
 }
 
 #[cfg(feature = "sim")]
-fn open_virtual(
-    bundle: &Bundle<'_>,
-    options: &SimOptions,
-) -> Result<Box<dyn Device>, DeviceError> {
+fn open_virtual(bundle: &Bundle<'_>, options: &SimOptions) -> Result<Box<dyn Device>, DeviceError> {
     Ok(Box::new(virtual_card::VirtualCard::load(bundle, options)?))
 }
 
 #[cfg(not(feature = "sim"))]
 fn open_virtual(_: &Bundle<'_>, _: &SimOptions) -> Result<Box<dyn Device>, DeviceError> {
-    Err(DeviceError::NotBuilt { feature: "sim", wanted: "the virtual card".to_owned() })
+    Err(DeviceError::NotBuilt {
+        feature: "sim",
+        wanted: "the virtual card".to_owned(),
+    })
 }

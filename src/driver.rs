@@ -15,7 +15,7 @@ pub mod debug;
 pub mod host_exchange;
 
 #[cfg(test)]
-mod fake;
+pub(crate) mod fake;
 
 /// How long to wait for what, on the device's clock. [host-driver §14.6 HW]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub enum DriverError {
         got: u32,
     },
     /// A tile did not answer its debug interface.
-    #[error("the end of the program cannot be read")]
+    #[error("the end of the program cannot be read: {0}")]
     Debug(#[from] debug::DebugError),
     /// A buffer could not be had or used.
     #[error(transparent)]
@@ -132,7 +132,11 @@ impl fmt::Display for What {
             Self::FirstBarrier => f.write_str("the application's first barrier"),
             Self::Rendezvous { at, of } => {
                 let side = if at % 2 == 0 { "entry" } else { "exit" };
-                write!(f, "rendezvous {at} of {of} (the {side} of host phase {})", at / 2)
+                write!(
+                    f,
+                    "rendezvous {at} of {of} (the {side} of host phase {})",
+                    at / 2
+                )
             }
         }
     }
@@ -203,7 +207,10 @@ fn wait<T>(
             return Ok(Some(found));
         }
         watch.check()?;
-        (watch.news)(News { acknowledgements, now: device.now() });
+        (watch.news)(News {
+            acknowledgements,
+            now: device.now(),
+        });
         if device.now().saturating_sub(start) >= limit {
             return Ok(None);
         }
@@ -228,7 +235,12 @@ fn wait_mark(
         Some(()) => Ok(()),
         None => {
             let waited = device.now().saturating_sub(start);
-            Err(DriverError::Mark { zone, mark: read_mark(device, zone)?, waited, what })
+            Err(DriverError::Mark {
+                zone,
+                mark: read_mark(device, zone)?,
+                waited,
+                what,
+            })
         }
     }
 }

@@ -82,11 +82,25 @@ const PRODUCTS: usize = 16;
 /// When an input does not have the elements of its shape.
 pub fn attention(problem: &Problem<'_>, scores: Scores, threads: usize) -> Answer {
     let Shape { batch, heads, .. } = problem.shape;
-    assert_eq!(problem.query.len(), problem.shape.query_elements(), "a query of another shape");
-    assert_eq!(problem.key.len(), problem.shape.key_elements(), "keys of another shape");
-    assert_eq!(problem.value.len(), problem.shape.key_elements(), "values of another shape");
-    let mut answer =
-        Answer { output: vec![0.0; problem.shape.query_elements()], largest_score: 0.0 };
+    assert_eq!(
+        problem.query.len(),
+        problem.shape.query_elements(),
+        "a query of another shape"
+    );
+    assert_eq!(
+        problem.key.len(),
+        problem.shape.key_elements(),
+        "keys of another shape"
+    );
+    assert_eq!(
+        problem.value.len(),
+        problem.shape.key_elements(),
+        "values of another shape"
+    );
+    let mut answer = Answer {
+        output: vec![0.0; problem.shape.query_elements()],
+        largest_score: 0.0,
+    };
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -100,7 +114,10 @@ pub fn attention(problem: &Problem<'_>, scores: Scores, threads: usize) -> Answe
     };
     let done: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("no panic there")).collect()
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("no panic there"))
+            .collect()
     });
     for (number, head) in done {
         answer.largest_score = answer.largest_score.max(head.largest_score);
@@ -111,7 +128,12 @@ pub fn attention(problem: &Problem<'_>, scores: Scores, threads: usize) -> Answe
 
 /// One head's rows into their places.
 fn scatter(shape: &Shape, number: usize, head: &[f64], output: &mut [f64]) {
-    let Shape { query_length, heads, head_dimension, .. } = *shape;
+    let Shape {
+        query_length,
+        heads,
+        head_dimension,
+        ..
+    } = *shape;
     for (row, values) in head.chunks_exact(head_dimension).enumerate() {
         let at = row_start(shape, query_length, heads, number, row);
         output[at..at + head_dimension].copy_from_slice(values);
@@ -142,7 +164,13 @@ struct Head {
 impl Head {
     fn gather(problem: &Problem<'_>, scores: Scores, number: usize) -> Self {
         let shape = problem.shape;
-        let Shape { query_length, key_length, heads, head_dimension, .. } = shape;
+        let Shape {
+            query_length,
+            key_length,
+            heads,
+            head_dimension,
+            ..
+        } = shape;
         let rows = query_length.next_multiple_of(BLOCK);
         let keys = key_length.next_multiple_of(BLOCK);
         let columns = head_dimension.next_multiple_of(PRODUCTS);
@@ -164,14 +192,33 @@ impl Head {
                 value[row * columns + column] = problem.value[at + column].to_f64();
             }
         }
-        let scale = if scores == Scores::Exact { problem.scale } else { 1.0 };
-        Self { query, key, value, scale, shape, rows, keys, columns }
+        let scale = if scores == Scores::Exact {
+            problem.scale
+        } else {
+            1.0
+        };
+        Self {
+            query,
+            key,
+            value,
+            scale,
+            shape,
+            rows,
+            keys,
+            columns,
+        }
     }
 
     fn answer(&self, scores: Scores) -> Answer {
-        let Shape { query_length, head_dimension, .. } = self.shape;
-        let mut answer =
-            Answer { output: Vec::with_capacity(query_length * head_dimension), largest_score: 0.0 };
+        let Shape {
+            query_length,
+            head_dimension,
+            ..
+        } = self.shape;
+        let mut answer = Answer {
+            output: Vec::with_capacity(query_length * head_dimension),
+            largest_score: 0.0,
+        };
         let mut weights = vec![0.0; BLOCK * self.keys];
         let mut block = vec![0.0; BLOCK * self.columns];
         for first in (0..self.rows).step_by(BLOCK) {
@@ -198,16 +245,16 @@ impl Head {
 
     /// The scores of `BLOCK` rows from `first`.
     fn scores<const ROUNDED: bool>(&self, first: usize, scores: &mut [f64]) {
-        let query: [&[f64]; BLOCK] = std::array::from_fn(|row| {
-            &self.query[(first + row) * self.columns..][..self.columns]
-        });
+        let query: [&[f64]; BLOCK] =
+            std::array::from_fn(|row| &self.query[(first + row) * self.columns..][..self.columns]);
         for at in (0..self.keys).step_by(BLOCK) {
             let mut sums = [[0.0f64; BLOCK]; BLOCK];
             for some in (0..self.columns).step_by(PRODUCTS) {
                 let mut partial = [[0.0f64; BLOCK]; BLOCK];
                 for column in some..some + PRODUCTS {
-                    let keys: &[f64; BLOCK] =
-                        self.key[column * self.keys + at..][..BLOCK].try_into().expect("a block");
+                    let keys: &[f64; BLOCK] = self.key[column * self.keys + at..][..BLOCK]
+                        .try_into()
+                        .expect("a block");
                     for row in 0..BLOCK {
                         let factor = query[row][column];
                         for key in 0..BLOCK {
@@ -237,8 +284,9 @@ impl Head {
         for at in (0..self.columns).step_by(BLOCK) {
             let mut sums = [[0.0f64; BLOCK]; BLOCK];
             for key in 0..self.shape.key_length {
-                let values: &[f64; BLOCK] =
-                    self.value[key * self.columns + at..][..BLOCK].try_into().expect("a block");
+                let values: &[f64; BLOCK] = self.value[key * self.columns + at..][..BLOCK]
+                    .try_into()
+                    .expect("a block");
                 for row in 0..BLOCK {
                     let weight = weights[row][key];
                     for column in 0..BLOCK {
@@ -257,7 +305,9 @@ impl Head {
 fn softmax(scores: &mut [f64], keys: usize) -> (f64, f64) {
     let real = &mut scores[..keys];
     let maximum = real.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let largest = real.iter().fold(0.0, |largest: f64, score| largest.max(score.abs()));
+    let largest = real
+        .iter()
+        .fold(0.0, |largest: f64, score| largest.max(score.abs()));
     let mut sum = 0.0;
     for score in real {
         *score = libm::exp(*score - maximum);
@@ -284,7 +334,11 @@ fn rounded(value: f64) -> f64 {
     let exponent = (value.to_bits() & EXPONENT).max(SMALLEST);
     let magic = 1.5 * f64::from_bits(exponent + BEHIND);
     let near = (value + magic) - magic;
-    if near.abs() > 65504.0 { f64::INFINITY.copysign(value) } else { near }
+    if near.abs() > 65504.0 {
+        f64::INFINITY.copysign(value)
+    } else {
+        near
+    }
 }
 
 #[cfg(test)]
@@ -293,7 +347,14 @@ mod tests {
     use crate::stream::Normal;
 
     fn problem(shape: Shape, std: f64) -> [Vec<f16>; 3] {
-        let generate = |seed, elements| Normal { seed, mean: 0.0, std }.generate(elements);
+        let generate = |seed, elements| {
+            Normal {
+                seed,
+                mean: 0.0,
+                std,
+            }
+            .generate(elements)
+        };
         [
             generate(1, shape.query_elements()),
             generate(2, shape.key_elements()),
@@ -301,12 +362,23 @@ mod tests {
         ]
     }
 
-    const SHAPE: Shape =
-        Shape { batch: 2, query_length: 5, key_length: 37, heads: 3, head_dimension: 18 };
+    const SHAPE: Shape = Shape {
+        batch: 2,
+        query_length: 5,
+        key_length: 37,
+        heads: 3,
+        head_dimension: 18,
+    };
 
     /// The textbook's loops.
     fn plain(problem: &Problem<'_>) -> Vec<f64> {
-        let Shape { batch, query_length, key_length, heads, head_dimension } = problem.shape;
+        let Shape {
+            batch,
+            query_length,
+            key_length,
+            heads,
+            head_dimension,
+        } = problem.shape;
         let mut output = vec![0.0; problem.shape.query_elements()];
         for b in 0..batch {
             for h in 0..heads {
@@ -337,32 +409,59 @@ mod tests {
     #[test]
     fn blocks_give_the_textbooks_answer() {
         let [query, key, value] = problem(SHAPE, 0.5);
-        let problem =
-            Problem { shape: SHAPE, scale: 0.25, query: &query, key: &key, value: &value };
+        let problem = Problem {
+            shape: SHAPE,
+            scale: 0.25,
+            query: &query,
+            key: &key,
+            value: &value,
+        };
         let answer = attention(&problem, Scores::Exact, 2);
         for (index, (got, want)) in answer.output.iter().zip(plain(&problem)).enumerate() {
-            assert!((got - want).abs() < 1e-14, "element {index}: {got} and {want}");
+            assert!(
+                (got - want).abs() < 1e-14,
+                "element {index}: {got} and {want}"
+            );
         }
     }
 
     #[test]
     fn threads_do_not_change_a_bit() {
         let [query, key, value] = problem(SHAPE, 2.0);
-        let problem =
-            Problem { shape: SHAPE, scale: 0.25, query: &query, key: &key, value: &value };
+        let problem = Problem {
+            shape: SHAPE,
+            scale: 0.25,
+            query: &query,
+            key: &key,
+            value: &value,
+        };
         for scores in [Scores::Exact, Scores::Rounded] {
-            assert_eq!(attention(&problem, scores, 1), attention(&problem, scores, 5));
+            assert_eq!(
+                attention(&problem, scores, 1),
+                attention(&problem, scores, 5)
+            );
         }
     }
 
     #[test]
     fn huge_scores_choose_one_key() {
-        let shape =
-            Shape { batch: 1, query_length: 1, key_length: 3, heads: 1, head_dimension: 2 };
+        let shape = Shape {
+            batch: 1,
+            query_length: 1,
+            key_length: 3,
+            heads: 1,
+            head_dimension: 2,
+        };
         let of = |values: &[f32]| values.iter().map(|&v| f16::from_f32(v)).collect::<Vec<_>>();
         let (query, key) = (of(&[100.0, 0.0]), of(&[1.0, 0.0, 100.0, 0.0, -100.0, 0.0]));
         let value = of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        let problem = Problem { shape, scale: 1.0, query: &query, key: &key, value: &value };
+        let problem = Problem {
+            shape,
+            scale: 1.0,
+            query: &query,
+            key: &key,
+            value: &value,
+        };
         for scores in [Scores::Exact, Scores::Rounded] {
             let answer = attention(&problem, scores, 1);
             assert_eq!(answer.output, [3.0, 4.0]);

@@ -28,10 +28,22 @@ pub struct Layout {
 impl Layout {
     /// All layouts, in the order in which a shape is tried on them.
     const ALL: [Self; 4] = [
-        Self { framed: false, merged: false },
-        Self { framed: false, merged: true },
-        Self { framed: true, merged: false },
-        Self { framed: true, merged: true },
+        Self {
+            framed: false,
+            merged: false,
+        },
+        Self {
+            framed: false,
+            merged: true,
+        },
+        Self {
+            framed: true,
+            merged: false,
+        },
+        Self {
+            framed: true,
+            merged: true,
+        },
     ];
 
     /// The shape of a file with `frames` frames of a tensor.
@@ -212,8 +224,16 @@ struct Expected([u32; 4]);
 
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let four = Layout { framed: false, merged: false }.shape(self.0, 1);
-        let three = Layout { framed: false, merged: true }.shape(self.0, 1);
+        let four = Layout {
+            framed: false,
+            merged: false,
+        }
+        .shape(self.0, 1);
+        let three = Layout {
+            framed: false,
+            merged: true,
+        }
+        .shape(self.0, 1);
         write!(f, "{} or {}", Axes(&four), Axes(&three))
     }
 }

@@ -103,12 +103,20 @@ impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NonFinite { elements } => write!(f, "{elements} elements are not finite"),
-            Self::MaxAbsError { got, limit, element, scores } => {
+            Self::MaxAbsError {
+                got,
+                limit,
+                element,
+                scores,
+            } => {
                 let against = match scores {
                     Scores::Exact => "",
                     Scores::Rounded => " against the reference with rounded scores",
                 };
-                write!(f, "max_abs_error {got:.4e} exceeds {limit:.4e} at element {element}{against}")
+                write!(
+                    f,
+                    "max_abs_error {got:.4e} exceeds {limit:.4e} at element {element}{against}"
+                )
             }
             Self::Rmse { got, limit } => write!(f, "rmse {got:.4e} exceeds {limit:.4e}"),
             Self::RelativeRmse { got, limit } => {
@@ -145,7 +153,10 @@ impl Verdict {
 /// [`VerifyError`] when they cannot be compared; a NaN in the reference is one such case.
 pub fn errors(output: &[f16], reference: &[f64]) -> Result<Errors, VerifyError> {
     if output.len() != reference.len() {
-        return Err(VerifyError::Length { got: output.len(), want: reference.len() });
+        return Err(VerifyError::Length {
+            got: output.len(),
+            want: reference.len(),
+        });
     }
     if output.is_empty() {
         return Err(VerifyError::Empty);
@@ -179,7 +190,13 @@ pub fn errors(output: &[f16], reference: &[f64]) -> Result<Errors, VerifyError> 
         }
         reference_squares => (squares / reference_squares).sqrt(),
     };
-    Ok(Errors { max_abs_error, rmse, relative_rmse, worst, non_finite })
+    Ok(Errors {
+        max_abs_error,
+        rmse,
+        relative_rmse,
+        worst,
+        non_finite,
+    })
 }
 
 /// Judges an output by the truth, or, when scores are large, by the second reference.
@@ -211,9 +228,16 @@ pub fn judge_by(
 ) -> Result<Verdict, VerifyError> {
     let exact = errors(output, &truth.output)?;
     let largest_score = truth.largest_score;
-    let mut verdict = Verdict { exact, rounded: None, largest_score, complaints: Vec::new() };
+    let mut verdict = Verdict {
+        exact,
+        rounded: None,
+        largest_score,
+        complaints: Vec::new(),
+    };
     if exact.non_finite > 0 {
-        verdict.complaints.push(Complaint::NonFinite { elements: exact.non_finite });
+        verdict.complaints.push(Complaint::NonFinite {
+            elements: exact.non_finite,
+        });
     }
     if largest_score > LARGE_SCORE {
         let second = reference::attention(problem, Scores::Rounded, threads);
@@ -229,7 +253,9 @@ pub fn judge_by(
         }
         if exact.relative_rmse > RELATIVE_RMSE_MAX {
             let (got, limit) = (exact.relative_rmse, RELATIVE_RMSE_MAX);
-            verdict.complaints.push(Complaint::RelativeRmse { got, limit });
+            verdict
+                .complaints
+                .push(Complaint::RelativeRmse { got, limit });
         }
     }
     Ok(verdict)
@@ -239,14 +265,21 @@ impl Verdict {
     fn complain_of_max(&mut self, errors: Errors, limit: f64, scores: Scores) {
         if errors.max_abs_error > limit {
             let (got, element) = (errors.max_abs_error, errors.worst);
-            self.complaints.push(Complaint::MaxAbsError { got, limit, element, scores });
+            self.complaints.push(Complaint::MaxAbsError {
+                got,
+                limit,
+                element,
+                scores,
+            });
         }
     }
 }
 
 /// The largest absolute value.
 fn largest(values: &[f16]) -> f64 {
-    values.iter().fold(0.0, |largest: f64, value| largest.max(value.to_f64().abs()))
+    values
+        .iter()
+        .fold(0.0, |largest: f64, value| largest.max(value.to_f64().abs()))
 }
 
 /// A way for an output to be wrong that every judgement must catch.
@@ -276,17 +309,24 @@ impl Fault {
 
     /// What a card with this fault would answer.
     pub fn output(self, problem: &Problem<'_>, good: &[f16], threads: usize) -> Vec<f16> {
-        let again = |problem: &Problem<'_>| {
-            nearest(&reference::attention(problem, Scores::Exact, threads))
-        };
+        let again =
+            |problem: &Problem<'_>| nearest(&reference::attention(problem, Scores::Exact, threads));
         match self {
             Self::Zero => vec![f16::ZERO; good.len()],
             Self::SwappedHead => swap_heads(problem, good),
-            Self::WrongScale => again(&Problem { scale: problem.scale * 1.1, ..*problem }),
+            Self::WrongScale => again(&Problem {
+                scale: problem.scale * 1.1,
+                ..*problem
+            }),
             Self::DroppedKeyBlock => {
                 let (mut shape, key, value) = without_keys(problem);
                 shape.query_length = problem.shape.query_length;
-                again(&Problem { shape, key: &key, value: &value, ..*problem })
+                again(&Problem {
+                    shape,
+                    key: &key,
+                    value: &value,
+                    ..*problem
+                })
             }
             Self::NotANumber => {
                 let mut output = good.to_vec();
@@ -311,7 +351,11 @@ impl fmt::Display for Fault {
 
 /// An answer rounded to f16: what a perfect card gives.
 pub fn nearest(answer: &Answer) -> Vec<f16> {
-    answer.output.iter().map(|&value| f16::from_f32(value as f32)).collect()
+    answer
+        .output
+        .iter()
+        .map(|&value| f16::from_f32(value as f32))
+        .collect()
 }
 
 /// Exchanges the first two heads.
@@ -349,17 +393,38 @@ mod tests {
     use crate::reference::Shape;
     use crate::stream::Normal;
 
-    const SHAPE: Shape =
-        Shape { batch: 2, query_length: 9, key_length: 200, heads: 2, head_dimension: 72 };
-    const LIMITS: Limits = Limits { max_abs_error: 2e-4, rmse: 2e-5 };
+    const SHAPE: Shape = Shape {
+        batch: 2,
+        query_length: 9,
+        key_length: 200,
+        heads: 2,
+        head_dimension: 72,
+    };
+    const LIMITS: Limits = Limits {
+        max_abs_error: 2e-4,
+        rmse: 2e-5,
+    };
 
     fn with_problem<T>(std: f64, body: impl FnOnce(&Problem<'_>) -> T) -> T {
-        let generate = |seed, elements| Normal { seed, mean: 0.0, std }.generate(elements);
+        let generate = |seed, elements| {
+            Normal {
+                seed,
+                mean: 0.0,
+                std,
+            }
+            .generate(elements)
+        };
         let query = generate(1, SHAPE.query_elements());
         let key = generate(2, SHAPE.key_elements());
         let value = generate(3, SHAPE.key_elements());
         let scale = 1.0 / 72f64.sqrt();
-        body(&Problem { shape: SHAPE, scale, query: &query, key: &key, value: &value })
+        body(&Problem {
+            shape: SHAPE,
+            scale,
+            query: &query,
+            key: &key,
+            value: &value,
+        })
     }
 
     #[test]
@@ -404,14 +469,20 @@ mod tests {
     #[test]
     fn a_nan_in_the_reference_is_a_failure() {
         let output = [f16::ONE; 2];
-        assert_eq!(errors(&output, &[1.0, f64::NAN]), Err(VerifyError::Reference { index: 1 }));
+        assert_eq!(
+            errors(&output, &[1.0, f64::NAN]),
+            Err(VerifyError::Reference { index: 1 })
+        );
     }
 
     #[test]
     fn what_cannot_be_compared_is_a_failure() {
         assert_eq!(errors(&[], &[]), Err(VerifyError::Empty));
         let error = errors(&[f16::ONE], &[1.0, 2.0]).unwrap_err();
-        assert_eq!(error.to_string(), "an output of 1 elements against a reference of 2");
+        assert_eq!(
+            error.to_string(),
+            "an output of 1 elements against a reference of 2"
+        );
     }
 
     #[test]
@@ -423,7 +494,10 @@ mod tests {
 
     #[test]
     fn complaints_say_both_numbers() {
-        let complaint = Complaint::Rmse { got: 3e-5, limit: 2e-5 };
+        let complaint = Complaint::Rmse {
+            got: 3e-5,
+            limit: 2e-5,
+        };
         assert_eq!(complaint.to_string(), "rmse 3.0000e-5 exceeds 2.0000e-5");
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! Generated from `uapi.h` with `cargo xtask bindings` and checked in.
 #![allow(non_camel_case_types, reason = "the names are those of the C header")]
-#![allow(clippy::identity_op, clippy::unnecessary_operation, reason = "layouts are proved so")]
+#![allow(
+    clippy::identity_op,
+    clippy::unnecessary_operation,
+    reason = "layouts are proved so"
+)]
 
 /// The verbs. [host-driver §3 HW]
 pub type ipu_verb = ::core::ffi::c_uint;
@@ -45,8 +49,7 @@ const _: () = {
     ["Alignment of ipu_buffer"][::core::mem::align_of::<ipu_buffer>() - 8usize];
     ["Offset of field: ipu_buffer::index"][::core::mem::offset_of!(ipu_buffer, index) - 0usize];
     ["Offset of field: ipu_buffer::size"][::core::mem::offset_of!(ipu_buffer, size) - 4usize];
-    ["Offset of field: ipu_buffer::address"]
-        [::core::mem::offset_of!(ipu_buffer, address) - 8usize];
+    ["Offset of field: ipu_buffer::address"][::core::mem::offset_of!(ipu_buffer, address) - 8usize];
 };
 
 /// A question to the board controller. [host-driver §3 HW]
@@ -63,8 +66,7 @@ const _: () = {
     ["Alignment of ipu_mailbox"][::core::mem::align_of::<ipu_mailbox>() - 8usize];
     ["Offset of field: ipu_mailbox::request"]
         [::core::mem::offset_of!(ipu_mailbox, request) - 0usize];
-    ["Offset of field: ipu_mailbox::reply"]
-        [::core::mem::offset_of!(ipu_mailbox, reply) - 8usize];
+    ["Offset of field: ipu_mailbox::reply"][::core::mem::offset_of!(ipu_mailbox, reply) - 8usize];
 };
 
 /// What goes to and comes from the board controller. [host-driver §3 HW]

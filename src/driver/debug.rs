@@ -158,7 +158,11 @@ pub struct Debugger<'a> {
 impl<'a> Debugger<'a> {
     /// Opens the interface of `tile`; one operation may take `limit`.
     pub fn new(device: &'a mut dyn Device, tile: PhysTile, limit: Duration) -> Self {
-        Self { device, tile, limit }
+        Self {
+            device,
+            tile,
+            limit,
+        }
     }
 
     /// Reads a word of tile memory through the first idle worker.
@@ -203,18 +207,22 @@ impl<'a> Debugger<'a> {
     fn idle_worker(&mut self) -> Result<u32, DebugError> {
         let status = ContextStatus(self.device.read32(register(self.tile, Tdi::ContextStatus)));
         let idle = |&context: &u32| status.context(context) != state::ACTIVE;
-        (1..=WORKERS as u32).find(idle).ok_or(DebugError::NotQuiescent {
-            tile: self.tile,
-            context: 1,
-            state: status.context(1),
-        })
+        (1..=WORKERS as u32)
+            .find(idle)
+            .ok_or(DebugError::NotQuiescent {
+                tile: self.tile,
+                context: 1,
+                state: status.context(1),
+            })
     }
 
     fn inject(&mut self, context: u32, instruction: u32) -> Result<(), DebugError> {
         let tile = self.tile;
-        self.device.write32(register(tile, Tdi::StatusClear), STATUS_CLEAR_ALL);
+        self.device
+            .write32(register(tile, Tdi::StatusClear), STATUS_CLEAR_ALL);
         self.device.write32(register(tile, Tdi::Owner), context);
-        self.device.write32(register(tile, Tdi::Execute), instruction);
+        self.device
+            .write32(register(tile, Tdi::Execute), instruction);
         let start = self.device.now();
         loop {
             let status = self.device.read32(register(tile, Tdi::Status));
@@ -222,11 +230,19 @@ impl<'a> Debugger<'a> {
             if status & STATUS_BUSY == 0 {
                 return match status & STATUS_CLEAR_ALL {
                     0 => Ok(()),
-                    _ => Err(DebugError::Refused { tile, instruction, status }),
+                    _ => Err(DebugError::Refused {
+                        tile,
+                        instruction,
+                        status,
+                    }),
                 };
             }
             if waited >= self.limit {
-                return Err(DebugError::Busy { tile, instruction, waited });
+                return Err(DebugError::Busy {
+                    tile,
+                    instruction,
+                    waited,
+                });
             }
             self.device.pause(PAUSE);
         }
@@ -353,16 +369,28 @@ mod tests {
         Debugger::new(&mut card, tile, Duration::from_millis(100))
             .read_word(ByteAddr(0x6_0000))
             .unwrap();
-        let injected: Vec<_> =
-            card.recorded().iter().filter(|(at, _)| *at == 0x3_144c).map(|&(_, word)| word).collect();
+        let injected: Vec<_> = card
+            .recorded()
+            .iter()
+            .filter(|(at, _)| *at == 0x3_144c)
+            .map(|&(_, word)| word)
+            .collect();
         assert_eq!(
             injected,
             [
-                0x4300_8070, 0x4310_8070, 0x4101_0070, 0x01f0_1000, 0x4300_8070, 0x4101_0070,
+                0x4300_8070,
+                0x4310_8070,
+                0x4101_0070,
+                0x01f0_1000,
+                0x4300_8070,
+                0x4101_0070,
                 0x4100_0070
             ]
         );
-        assert_eq!(card.recorded()[..3], [(0x3_1464, 7), (0x3_1450, 1), (0x3_144c, 0x4300_8070)]);
+        assert_eq!(
+            card.recorded()[..3],
+            [(0x3_1464, 7), (0x3_1450, 1), (0x3_144c, 0x4300_8070)]
+        );
         assert!(card.recorded().contains(&(0x3_145c, 0x6_0000)));
     }
 

@@ -20,7 +20,11 @@ pub(crate) struct Behaviour {
 
 impl Default for Behaviour {
     fn default() -> Self {
-        Self { marks: Marks::Arrival, startup: Startup::Early, progress: Progress::Immediate }
+        Self {
+            marks: Marks::Arrival,
+            startup: Startup::Early,
+            progress: Progress::Immediate,
+        }
     }
 }
 
@@ -218,7 +222,9 @@ impl FakeCard {
     }
 
     fn buffer(&mut self, index: BufferIndex) -> Result<&mut Vec<u8>, DeviceError> {
-        self.buffers.get_mut(&index.0).ok_or(DeviceError::NoBuffer { index })
+        self.buffers
+            .get_mut(&index.0)
+            .ok_or(DeviceError::NoBuffer { index })
     }
 }
 
@@ -264,7 +270,10 @@ impl Device for FakeCard {
     }
 
     fn attach(&mut self, index: BufferIndex, bytes: u32) -> Result<(), DeviceError> {
-        assert_eq!(std::mem::take(&mut self.window), registers::EXCHANGE_WINDOW_HEXOPT);
+        assert_eq!(
+            std::mem::take(&mut self.window),
+            registers::EXCHANGE_WINDOW_HEXOPT
+        );
         self.buffers.insert(index.0, vec![0; bytes as usize]);
         Ok(())
     }
@@ -295,7 +304,10 @@ impl Device for FakeCard {
     }
 
     fn detach(&mut self, index: BufferIndex) -> Result<(), DeviceError> {
-        self.buffers.remove(&index.0).map(drop).ok_or(DeviceError::NoBuffer { index })
+        self.buffers
+            .remove(&index.0)
+            .map(drop)
+            .ok_or(DeviceError::NoBuffer { index })
     }
 
     fn detach_all(&mut self) -> Result<(), DeviceError> {

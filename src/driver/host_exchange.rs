@@ -9,7 +9,7 @@ use tilekiln_bundle::format::COMMAND_PAGE_BYTES;
 use tilekiln_chip::registers::{self, state};
 
 use super::debug::{self, Debugger};
-use super::{DriverError, What, Watch, Zone, read_mark, wait, wait_mark, write_mark};
+use super::{DriverError, Watch, What, Zone, read_mark, wait, wait_mark, write_mark};
 use crate::card::{BufferIndex, Device, RegOffset};
 
 /// The buffer with the command word. [host-driver §9.2 HW]
@@ -43,7 +43,11 @@ pub fn start(
     write_mark(device, Zone::Gs1, 1)?;
     wait_mark(device, watch, Zone::Gs2, 0, What::Launch)?;
     device.detach_all()?;
-    tracing::info!(bytes = host.buffer_bytes, pages = 2, "attaching host exchange buffers");
+    tracing::info!(
+        bytes = host.buffer_bytes,
+        pages = 2,
+        "attaching host exchange buffers"
+    );
     let attached = attach(device, host).and_then(|()| {
         write_mark(device, Zone::Gs2, 1)?;
         wait_mark(device, watch, Zone::Gs2, 1, What::FirstBarrier)
@@ -60,7 +64,10 @@ pub fn start(
 /// Attaches in ascending order, the command page with exactly one page, so that both readings of
 /// the index agree. [host-driver §9.2]
 fn attach(device: &mut dyn Device, host: &Host) -> Result<(), DriverError> {
-    for (index, bytes) in [(COMMAND_PAGE, COMMAND_PAGE_BYTES), (DATA_BUFFER, host.buffer_bytes)] {
+    for (index, bytes) in [
+        (COMMAND_PAGE, COMMAND_PAGE_BYTES),
+        (DATA_BUFFER, host.buffer_bytes),
+    ] {
         point_window_at_page_table(device);
         device.attach(index, bytes)?;
     }
@@ -87,7 +94,11 @@ pub fn call(
 ) -> Result<u32, DriverError> {
     let of = 2 * phases;
     command(device, host, COMMAND_CALL)?;
-    tracing::debug!(command = COMMAND_CALL, phases = of, "invoking host exchange call");
+    tracing::debug!(
+        command = COMMAND_CALL,
+        phases = of,
+        "invoking host exchange call"
+    );
     for at in 0..of {
         let what = What::Rendezvous { at, of };
         wait_mark(device, watch, Zone::Gs2, at, what)?;
@@ -149,8 +160,9 @@ fn until_ended(
             break;
         }
     }
-    let over =
-        wait(device, watch, limit, acknowledgements, |device| Ok(ended(device)?.then_some(())))?;
+    let over = wait(device, watch, limit, acknowledgements, |device| {
+        Ok(ended(device)?.then_some(()))
+    })?;
     over.ok_or(DriverError::NoEnd {
         acknowledgements,
         waited: device.now().saturating_sub(start),
@@ -169,19 +181,31 @@ mod tests {
 
     /// Every start-up with every reading of the mark and every pace.
     fn behaviours() -> impl Iterator<Item = Behaviour> {
-        [Marks::Arrival, Marks::Release].into_iter().flat_map(|marks| {
-            [Startup::Early, Startup::Late].into_iter().flat_map(move |startup| {
-                [Progress::Immediate, Progress::Delayed]
+        [Marks::Arrival, Marks::Release]
+            .into_iter()
+            .flat_map(|marks| {
+                [Startup::Early, Startup::Late]
                     .into_iter()
-                    .map(move |progress| Behaviour { marks, startup, progress })
+                    .flat_map(move |startup| {
+                        [Progress::Immediate, Progress::Delayed]
+                            .into_iter()
+                            .map(move |progress| Behaviour {
+                                marks,
+                                startup,
+                                progress,
+                            })
+                    })
             })
-        })
     }
 
     fn watched<T>(body: impl FnOnce(&mut Watch<'_>) -> T) -> T {
         let interrupted = AtomicBool::new(false);
         let mut news = |_| {};
-        body(&mut Watch { limits: Limits::default(), interrupted: &interrupted, news: &mut news })
+        body(&mut Watch {
+            limits: Limits::default(),
+            interrupted: &interrupted,
+            news: &mut news,
+        })
     }
 
     #[test]
@@ -191,7 +215,8 @@ mod tests {
             watched(|watch| {
                 start(&mut card, &host(), watch).unwrap();
                 for frame in 1..=3u8 {
-                    card.write_buffer(DATA_BUFFER, 0, &[frame, frame + 1]).unwrap();
+                    card.write_buffer(DATA_BUFFER, 0, &[frame, frame + 1])
+                        .unwrap();
                     let acknowledgements = call(&mut card, &host(), 3, watch).unwrap();
                     assert_eq!(acknowledgements, 6, "{behaviour:?}");
                     let mut sum = [0];
@@ -211,7 +236,11 @@ mod tests {
     fn an_end_takes_two_acknowledgements_after_a_late_start_and_three_after_an_early_one() {
         for (startup, want) in [(Startup::Late, 2), (Startup::Early, 3)] {
             let progress = Progress::Immediate;
-            let behaviour = Behaviour { marks: Marks::Arrival, startup, progress };
+            let behaviour = Behaviour {
+                marks: Marks::Arrival,
+                startup,
+                progress,
+            };
             let mut card = FakeCard::new(behaviour, 1, 1);
             let acknowledgements = watched(|watch| {
                 start(&mut card, &host(), watch).unwrap();
@@ -230,8 +259,19 @@ mod tests {
             card.hang_after(4);
             call(&mut card, &host(), 3, watch).unwrap_err()
         });
-        let DriverError::Mark { mark: 1, what, waited, .. } = error else { panic!("{error}") };
-        assert_eq!(what.to_string(), "rendezvous 3 of 6 (the exit of host phase 1)");
+        let DriverError::Mark {
+            mark: 1,
+            what,
+            waited,
+            ..
+        } = error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(
+            what.to_string(),
+            "rendezvous 3 of 6 (the exit of host phase 1)"
+        );
         assert!(waited >= Limits::default().mark);
     }
 
@@ -264,7 +304,11 @@ mod tests {
         let interrupted = AtomicBool::new(true);
         let mut news = |_| {};
         let limits = Limits::default();
-        let mut watch = Watch { limits, interrupted: &interrupted, news: &mut news };
+        let mut watch = Watch {
+            limits,
+            interrupted: &interrupted,
+            news: &mut news,
+        };
         card.hang_after(0);
         let error = start(&mut card, &host(), &mut watch).unwrap_err();
         assert!(matches!(error, DriverError::Interrupted), "{error}");

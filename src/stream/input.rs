@@ -31,7 +31,10 @@ impl NpyInput {
     /// [`StreamError`], with what NumPy call mends it where one does.
     pub fn open(path: &Path, tensor: [u32; 4]) -> Result<Self, StreamError> {
         let path = path.to_owned();
-        let unreadable = |source| StreamError::Read { path: path.clone(), source };
+        let unreadable = |source| StreamError::Read {
+            path: path.clone(),
+            source,
+        };
         let file = File::open(&path).map_err(unreadable)?;
         let bytes = file.metadata().map_err(unreadable)?.len();
         if bytes == 0 {
@@ -50,9 +53,16 @@ impl NpyInput {
         let (layout, frames) = check_shape(&path, &header, tensor)?;
         let frame_elements: u64 = tensor.iter().map(|&axis| u64::from(axis)).product();
         let elements = frame_elements.saturating_mul(frames);
-        let want = elements.saturating_mul(element_bytes).saturating_add(header_bytes);
+        let want = elements
+            .saturating_mul(element_bytes)
+            .saturating_add(header_bytes);
         if bytes < want {
-            return Err(StreamError::Truncated { path, elements, want, got: bytes });
+            return Err(StreamError::Truncated {
+                path,
+                elements,
+                want,
+                got: bytes,
+            });
         }
         let file = NpyFile::with_header(header, reader);
         let elements = match file.try_data::<f16>() {
@@ -65,7 +75,13 @@ impl NpyInput {
                 }
             },
         };
-        Ok(Self { path, layout, frames, frame_elements: frame_elements as usize, elements })
+        Ok(Self {
+            path,
+            layout,
+            frames,
+            frame_elements: frame_elements as usize,
+            elements,
+        })
     }
 
     /// Where it is.
@@ -92,11 +108,15 @@ impl NpyInput {
         let count = self.frame_elements;
         let frame: io::Result<Vec<f16>> = match &mut self.elements {
             Elements::Half(reader) => reader.take(count).collect(),
-            Elements::Single(reader) => {
-                reader.take(count).map(|element| element.map(f16::from_f32)).collect()
-            }
+            Elements::Single(reader) => reader
+                .take(count)
+                .map(|element| element.map(f16::from_f32))
+                .collect(),
         };
-        let read = |source| StreamError::Read { path: self.path.clone(), source };
+        let read = |source| StreamError::Read {
+            path: self.path.clone(),
+            source,
+        };
         let frame = frame.map_err(read)?;
         if frame.len() < count {
             return Err(read(io::ErrorKind::UnexpectedEof.into()));
@@ -110,7 +130,9 @@ fn check_type(path: &Path, header: &NpyHeader) -> Result<u64, StreamError> {
     let path = path.to_owned();
     let dtype = header.dtype();
     let found = dtype.descr();
-    let DType::Plain(kind) = dtype else { return Err(StreamError::Type { path, found }) };
+    let DType::Plain(kind) = dtype else {
+        return Err(StreamError::Type { path, found });
+    };
     let bytes = kind.size_field();
     if kind.type_char() != TypeChar::Float || ![2, 4].contains(&bytes) {
         return Err(StreamError::Type { path, found });
@@ -131,10 +153,19 @@ fn check_shape(
     let shape = header.shape().to_vec();
     let rank = shape.len();
     if !(3..=5).contains(&rank) {
-        return Err(StreamError::Rank { path, rank, shape, tensor });
+        return Err(StreamError::Rank {
+            path,
+            rank,
+            shape,
+            tensor,
+        });
     }
     let Some((layout, frames)) = Layout::of(&shape, tensor) else {
-        return Err(StreamError::Shape { path, shape, tensor });
+        return Err(StreamError::Shape {
+            path,
+            shape,
+            tensor,
+        });
     };
     if frames == 0 {
         return Err(StreamError::NoFrames { path, shape });
@@ -177,17 +208,27 @@ mod tests {
     fn refused(path: PathBuf, want: &str) {
         let error = NpyInput::open(&path, TENSOR).map(drop).unwrap_err();
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(error.to_string().replace(path.to_str().unwrap(), "q.npy"), want);
+        assert_eq!(
+            error.to_string().replace(path.to_str().unwrap(), "q.npy"),
+            want
+        );
     }
 
     #[test]
     fn frames_come_one_by_one_and_f32_is_rounded() {
-        let data: Vec<u8> =
-            (0..24).flat_map(|n| (n as f32 + 0.0001).to_le_bytes()).collect();
+        let data: Vec<u8> = (0..24)
+            .flat_map(|n| (n as f32 + 0.0001).to_le_bytes())
+            .collect();
         let path = file("frames", "<f4", false, "(2, 1, 2, 6)", &data);
         let mut input = NpyInput::open(&path, TENSOR).unwrap();
         std::fs::remove_file(path).unwrap();
-        assert_eq!(input.layout(), Layout { framed: true, merged: true });
+        assert_eq!(
+            input.layout(),
+            Layout {
+                framed: true,
+                merged: true
+            }
+        );
         assert_eq!(input.frames(), 2);
         assert_eq!(input.next_frame().unwrap()[3], f16::from_f32(3.0001));
         assert_eq!(input.next_frame().unwrap()[11].to_f32(), 23.0);
@@ -196,7 +237,9 @@ mod tests {
 
     #[test]
     fn f16_is_read_bit_by_bit() {
-        let data: Vec<u8> = (0..12u16).flat_map(|n| (0x7bff + n).to_le_bytes()).collect();
+        let data: Vec<u8> = (0..12u16)
+            .flat_map(|n| (0x7bff + n).to_le_bytes())
+            .collect();
         let path = file("half", "<f2", false, "(1, 2, 2, 3)", &data);
         let mut input = NpyInput::open(&path, TENSOR).unwrap();
         std::fs::remove_file(path).unwrap();
@@ -238,12 +281,17 @@ mod tests {
         );
         refused(write("empty", b""), "q.npy is empty");
         refused(write("text", b"hello there"), "q.npy is no .npy file");
-        refused(write("cut", b"\x93NUMPY\x01\x00\xff\x00{'de"), "q.npy is no .npy file");
+        refused(
+            write("cut", b"\x93NUMPY\x01\x00\xff\x00{'de"),
+            "q.npy is no .npy file",
+        );
     }
 
     #[test]
     fn a_missing_file_is_named() {
-        let error = NpyInput::open(Path::new("/nowhere/q.npy"), TENSOR).map(drop).unwrap_err();
+        let error = NpyInput::open(Path::new("/nowhere/q.npy"), TENSOR)
+            .map(drop)
+            .unwrap_err();
         assert_eq!(error.to_string(), "/nowhere/q.npy cannot be read");
     }
 }

@@ -37,7 +37,10 @@ impl Normal {
     /// The same distribution, another stream: the `index`-th tensor of frame `frame`.
     pub fn stream(&self, index: u32, frame: u64) -> Self {
         let mut random = SplitMix64(self.seed ^ u64::from(index) << 56 ^ frame.rotate_left(32));
-        Self { seed: random.next(), ..*self }
+        Self {
+            seed: random.next(),
+            ..*self
+        }
     }
 }
 
@@ -69,24 +72,40 @@ mod tests {
         let first: Vec<_> = (0..3).map(|_| random.next()).collect();
         assert_eq!(
             first,
-            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423
+            ]
         );
     }
 
     #[test]
     fn numbers_have_their_mean_and_deviation() {
-        let numbers = Normal { seed: 7, mean: 1.0, std: 0.5 }.generate(100_001);
+        let numbers = Normal {
+            seed: 7,
+            mean: 1.0,
+            std: 0.5,
+        }
+        .generate(100_001);
         assert_eq!(numbers.len(), 100_001);
         let mean = numbers.iter().map(|n| n.to_f64()).sum::<f64>() / 100_001.0;
-        let variance =
-            numbers.iter().map(|n| (n.to_f64() - mean).powi(2)).sum::<f64>() / 100_001.0;
+        let variance = numbers
+            .iter()
+            .map(|n| (n.to_f64() - mean).powi(2))
+            .sum::<f64>()
+            / 100_001.0;
         assert!((mean - 1.0).abs() < 0.01, "{mean}");
         assert!((variance.sqrt() - 0.5).abs() < 0.01, "{variance}");
     }
 
     #[test]
     fn streams_differ_and_repeat() {
-        let normal = Normal { seed: 7, mean: 0.0, std: 1.0 };
+        let normal = Normal {
+            seed: 7,
+            mean: 0.0,
+            std: 1.0,
+        };
         let of = |index, frame| normal.stream(index, frame).generate(8);
         assert_eq!(of(0, 0), of(0, 0));
         assert_ne!(of(0, 0), of(1, 0));

@@ -55,15 +55,25 @@ impl NpyOutput {
         name.push(path.file_name().unwrap_or_default());
         name.push(format!(".{}.partial", std::process::id()));
         let partial = path.with_file_name(name);
-        let unwritable = |source| StreamError::Write { path: path.clone(), source };
+        let unwritable = |source| StreamError::Write {
+            path: path.clone(),
+            source,
+        };
         let file = File::create(&partial).map_err(unwritable)?;
-        PARTIAL.lock().unwrap_or_else(PoisonError::into_inner).insert(partial.clone());
+        PARTIAL
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(partial.clone());
         let writer = npyz::WriteOptions::new()
             .default_dtype()
             .shape(&layout.shape(tensor, frames))
             .writer(BufWriter::with_capacity(1 << 16, file))
             .begin_nd();
-        let mut output = Self { path: path.clone(), partial, writer: None };
+        let mut output = Self {
+            path: path.clone(),
+            partial,
+            writer: None,
+        };
         output.writer = Some(writer.map_err(unwritable)?);
         Ok(output)
     }
@@ -77,7 +87,10 @@ impl NpyOutput {
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         writer
             .extend(elements.iter().copied())
-            .map_err(|source| StreamError::Write { path: self.path.clone(), source })
+            .map_err(|source| StreamError::Write {
+                path: self.path.clone(),
+                source,
+            })
     }
 
     /// Ends the output and gives it its name.
@@ -90,7 +103,10 @@ impl NpyOutput {
         writer
             .finish()
             .and_then(|()| std::fs::rename(&self.partial, &self.path))
-            .map_err(|source| StreamError::Write { path: self.path.clone(), source })
+            .map_err(|source| StreamError::Write {
+                path: self.path.clone(),
+                source,
+            })
     }
 }
 
@@ -111,7 +127,10 @@ mod tests {
     use crate::stream::NpyInput;
 
     const TENSOR: [u32; 4] = [1, 2, 2, 3];
-    const LAYOUT: Layout = Layout { framed: true, merged: true };
+    const LAYOUT: Layout = Layout {
+        framed: true,
+        merged: true,
+    };
 
     fn folder(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("tilekiln-{}-{name}", std::process::id()));
@@ -166,8 +185,14 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_written_is_found_at_once() {
         let missing = NpyOutput::create(Path::new("/nowhere/o.npy"), TENSOR, LAYOUT, 1);
-        assert_eq!(missing.map(drop).unwrap_err().to_string(), "/nowhere/o.npy cannot be written");
+        assert_eq!(
+            missing.map(drop).unwrap_err().to_string(),
+            "/nowhere/o.npy cannot be written"
+        );
         let folder = NpyOutput::create(&std::env::temp_dir(), TENSOR, LAYOUT, 1);
-        assert!(matches!(folder.map(drop), Err(StreamError::NotAFile { .. })));
+        assert!(matches!(
+            folder.map(drop),
+            Err(StreamError::NotAFile { .. })
+        ));
     }
 }
