@@ -234,3 +234,6 @@ pub fn schedule_phase(exchange: &Exchange) -> Result<Phase, ScheduleError> {
     let starts = order::place(&messages);
     rows::phase(exchange.transfers.len(), &messages, &starts)
 }
+
+#[cfg(test)]
+mod tests;

@@ -261,3 +261,6 @@ fn bound(exchange: &Exchange) -> Events {
     });
     Events(received.chain(sent).max().unwrap_or(0) as u32)
 }
+
+#[cfg(test)]
+mod tests;

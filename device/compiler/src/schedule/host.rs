@@ -162,7 +162,7 @@ fn header(tile: PhysTile, way: Way, offset: u32, bytes: u32) -> [u32; 2] {
     // 1024 bytes are 16 units, and 16 is written as 0.
     [
         format | tile << 15 | address,
-        complex | (offset / unit) << 4 | bytes / unit & 15,
+        complex | (offset / unit) << 4 | (bytes / unit) & 15,
     ]
 }
 
@@ -275,3 +275,6 @@ fn requests(streams: &[Stream]) -> Vec<Request> {
     }
     requests
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,8 @@
 //! Transfers → messages: equal payloads become one multicast, adjacent ranges one message, long
 //! ones several; and what must wait for what.
 
-use tilekiln_chip::exchange::MESSAGE_MAX;
+use tilekiln_chip::exchange::{MESSAGE_MAX, POINTER_LEAD, POINTER_LEAD_PER_ROW};
+use tilekiln_chip::topology::time_to_mux;
 use tilekiln_chip::{ByteAddr, TileId, memory};
 
 use super::ScheduleError;
@@ -154,23 +155,32 @@ fn validate(index: usize, transfer: &Transfer) -> Result<(), ScheduleError> {
 /// Refuses a tile's message to itself that would read and write one element at once.
 fn validate_loop(index: usize, transfer: &Transfer) -> Result<(), ScheduleError> {
     let tile = transfer.source;
-    let Some(&(_, to)) = transfer
+    let own = transfer
         .destinations
         .iter()
-        .find(|&&(receiver, _)| receiver == tile)
-    else {
-        return Ok(());
-    };
-    let (from, words) = (transfer.from, transfer.words);
-    if units(from.0, words) & units(to.0, words) == 0 {
-        return Ok(());
+        .find(|&&(receiver, _)| receiver == tile);
+    match own {
+        Some(&(_, to)) if !loop_fits(tile, transfer.from.0, to.0, transfer.words) => {
+            let from = transfer.from;
+            Err(ScheduleError::LoopClashes {
+                transfer: index,
+                tile,
+                from,
+                to,
+            })
+        }
+        _ => Ok(()),
     }
-    Err(ScheduleError::LoopClashes {
-        transfer: index,
-        tile,
-        from,
-        to,
-    })
+}
+
+/// Whether `tile` may send words to itself: they are read from other elements than they are written
+/// to, or all are read before the first comes back. [exchange §8]
+fn loop_fits(tile: TileId, from: u32, to: u32, words: u32) -> bool {
+    let physical = tile.physical();
+    let way = i64::from(time_to_mux(physical, physical)) + 1;
+    let back = way + i64::from(POINTER_LEAD + POINTER_LEAD_PER_ROW * u32::from(physical.row()));
+    let apart = from + 4 * words <= to || to + 4 * words <= from;
+    units(from, words) & units(to, words) == 0 || apart && i64::from(words) <= back
 }
 
 /// One use of a range of a tile's memory by a transfer.
@@ -292,7 +302,7 @@ fn extend(group: &mut Message, index: usize, transfer: &Transfer, to: &[(TileId,
             .iter()
             .zip(&group.receivers)
             .all(|(new, old)| new.0 == old.0 && new.1 == old.1 + bytes)
-        && loops.is_none_or(|&(_, at)| units(at, words) & units(group.from, words) == 0);
+        && loops.is_none_or(|&(tile, at)| loop_fits(tile, group.from, at, words));
     if continues {
         group.begins.push((index, group.words));
         group.words += transfer.words;

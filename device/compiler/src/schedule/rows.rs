@@ -169,7 +169,7 @@ fn controls(lead: Time, receives: &[Receive]) -> Vec<Control> {
                 pointer: None,
             });
         }
-        if !last.is_some_and(|last| last.to + last.words as u32 == receive.to) {
+        if last.is_none_or(|last| last.to + last.words as u32 != receive.to) {
             let pointer = Some(receive.to);
             controls.push(Control {
                 stamp: stamp + lead,

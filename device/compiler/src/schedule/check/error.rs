@@ -286,6 +286,16 @@ pub enum HostError {
         /// Bytes of the page.
         bytes: u32,
     },
+    /// A stream is not closed, or the command word not read.
+    #[error("{closing} closing and {commands} command reads; {} and {} belong", wants[0], wants[1])]
+    Reads {
+        /// Reads of length 0.
+        closing: u32,
+        /// Reads of the command word.
+        commands: u32,
+        /// How many of each there must be.
+        wants: [u32; 2],
+    },
     /// The tile waits for another number of words than it gets.
     #[error("waits for {says} words; {is} come")]
     Expected {

@@ -164,9 +164,13 @@ impl Reading<'_> {
             return Err(HostError::Bytes { carried, bytes });
         }
         let closes = self.page.is_some() && self.direction == HostDirection::ToHost;
-        if closing != u32::from(closes) || commands != u32::from(self.command.is_some()) {
-            let (streams, pages) = (stream.headers.len(), usize::from(self.page.is_some()));
-            return Err(HostError::Streams { streams, pages });
+        let wants = [u32::from(closes), u32::from(self.command.is_some())];
+        if [closing, commands] != wants {
+            return Err(HostError::Reads {
+                closing,
+                commands,
+                wants,
+            });
         }
         match self.direction {
             HostDirection::ToTiles => facts.read_bytes += u64::from(carried),
