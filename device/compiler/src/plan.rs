@@ -18,7 +18,7 @@ use std::ops::Range;
 
 pub use check::{CheckError, check};
 pub use choose::plan;
-pub use error::PlanError;
+pub use error::{Pin, PlanError, Remedy};
 pub use text::text;
 
 use tilekiln_chip::{ByteAddr, TileId};

@@ -5,7 +5,7 @@ use tilekiln_chip::TILE_COUNT;
 use crate::spec::{self, OpKind, Spec};
 
 use super::blocking::{Blocking, KEY_BLOCK_AUTO, KEY_BLOCK_MAX, PANEL, QueryCut, useful_parts};
-use super::error::{Pin, PlanError};
+use super::error::{Pin, PlanError, Remedy};
 use super::placement::{NoRoom, place};
 use super::{Attention, Candidate, Layout, Plan, cost, host, name, phases};
 
@@ -36,7 +36,7 @@ pub fn plan(spec: &Spec) -> Result<Plan, PlanError> {
         .collect();
     match layout {
         Ok(layout) => Ok(assemble(spec, op, &blocking, layout, tiles, candidates)),
-        Err(no_room) => Err(PlanError::memory(&no_room, tiles, None)),
+        Err(misfit) => Err(PlanError::misfit(&misfit, Remedy::Smaller)),
     }
 }
 
@@ -52,6 +52,13 @@ pub(crate) struct Pins {
 }
 
 impl Pins {
+    /// Everything is left to the planner.
+    const NONE: Self = Self {
+        query_block_rows: None,
+        key_splits: None,
+        key_block_rows: None,
+    };
+
     fn of(op: &spec::Attention) -> Self {
         let value = |pin: &Option<spec::Spanned<u32>>| pin.as_ref().map(|pin| pin.value);
         Self {
@@ -197,19 +204,44 @@ fn blockings(op: &spec::Attention, pins: &Pins, tiles: u32) -> Vec<Blocking> {
     list
 }
 
-/// Why nothing of `costed` fits: the blocking that comes closest to fitting, and, when something
-/// is pinned, the nearest value that would fit.
+/// Why nothing of `costed` fits: what is wrong with the blocking that comes closest to fitting,
+/// and what would help.
 fn refusal(op: &spec::Attention, pins: &Pins, tiles: u32, costed: &[Costed]) -> PlanError {
-    let nearest = nearest_pin(op, pins, tiles);
+    let remedy = remedy(op, pins, tiles);
     let over = |no_room: &NoRoom| no_room.wanted.saturating_sub(no_room.available);
     let rooms = costed.iter().filter_map(|(_, _, layout)| match layout {
         Err(Misfit::NoRoom(no_room)) => Some(no_room),
         _ => None,
     });
     match rooms.min_by_key(|no_room| over(no_room)) {
-        Some(no_room) => PlanError::memory(&Misfit::NoRoom(no_room.clone()), tiles, nearest),
-        None => PlanError::memory(&Misfit::EmptyPartials, tiles, nearest),
+        Some(no_room) => PlanError::misfit(&Misfit::NoRoom(no_room.clone()), remedy),
+        None => PlanError::misfit(&Misfit::EmptyPartials, remedy),
     }
+}
+
+/// The smallest change that makes a plan possible.
+fn remedy(op: &spec::Attention, pins: &Pins, tiles: u32) -> Remedy {
+    if let Some((pin, value)) = nearest_pin(op, pins, tiles) {
+        return Remedy::Pin(pin, value);
+    }
+    let possible = |pins: &Pins, tiles| blockings(op, pins, tiles).iter().any(|b| fit(b).is_ok());
+    if possible(&Pins::NONE, tiles) {
+        return Remedy::Unpin;
+    }
+    // What fits on some tiles fits on more of them, so halving finds the fewest.
+    let (mut too_few, mut enough) = (tiles, u32::from(TILE_COUNT));
+    if !possible(pins, enough) {
+        return Remedy::Smaller;
+    }
+    while enough - too_few > 1 {
+        let middle = too_few.midpoint(enough);
+        if possible(pins, middle) {
+            enough = middle
+        } else {
+            too_few = middle
+        }
+    }
+    Remedy::Tiles(enough)
 }
 
 /// The pinned value nearest to what was asked that has a blocking that fits, the rest as pinned.

@@ -39,6 +39,19 @@ impl fmt::Display for Class {
     }
 }
 
+/// What would make a plan possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// A pinned key, and the nearest value with which a plan exists.
+    Pin(Pin, u32),
+    /// No pins: the planner finds something.
+    Unpin,
+    /// The fewest tiles with which a plan exists.
+    Tiles(u32),
+    /// Nothing but a smaller graph.
+    Smaller,
+}
+
 /// Why a [`Spec`] has no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -121,8 +134,8 @@ pub enum PlanError {
     /// With key blocks this short, some split has fewer groups than the longest has blocks.
     #[error("key blocks of 16 keys need splits of equal length")]
     UnevenKeyBlocks {
-        /// A pinned key and the nearest value with which a plan exists.
-        nearest: Option<(Pin, u32)>,
+        /// What would help.
+        remedy: Remedy,
     },
 
     /// No blocking has room for all its arrays; this one lacks least.
@@ -138,28 +151,22 @@ pub enum PlanError {
         wanted: u64,
         /// Bytes of the largest gap it may use.
         available: u64,
-        /// Tiles allowed.
-        tiles: u32,
-        /// Tiles of the chip.
-        limit: u32,
-        /// A pinned key and the nearest value with which a plan exists.
-        nearest: Option<(Pin, u32)>,
+        /// What would help.
+        remedy: Remedy,
     },
 }
 
 impl PlanError {
     /// What is wrong with the blocking that comes closest to fitting.
-    pub(crate) fn memory(misfit: &Misfit, tiles: u32, nearest: Option<(Pin, u32)>) -> Self {
+    pub(crate) fn misfit(misfit: &Misfit, remedy: Remedy) -> Self {
         match misfit {
-            Misfit::EmptyPartials => Self::UnevenKeyBlocks { nearest },
+            Misfit::EmptyPartials => Self::UnevenKeyBlocks { remedy },
             Misfit::NoRoom(no_room) => Self::Memory {
                 array: no_room.array.clone(),
                 class: no_room.class,
                 wanted: no_room.wanted,
                 available: no_room.available,
-                tiles,
-                limit: u32::from(tilekiln_chip::TILE_COUNT),
-                nearest,
+                remedy,
             },
         }
     }
@@ -181,38 +188,41 @@ impl PlanError {
     /// The complaint with its place in graph.toml and what to change there.
     pub fn diagnostic(&self, spec: &Spec) -> Diagnostic {
         let OpKind::Attention(op) = &spec.ops[0].kind;
-        let pin = match self {
-            Self::QueryBlockTooLong { .. } => op.query_block_rows.as_ref(),
-            Self::BlocksExceedTiles { .. } => op.query_block_rows.as_ref(),
-            Self::TooManySplits { .. } | Self::SplitsExceedTiles { .. } => op.key_splits.as_ref(),
-            Self::KeyBlock { .. } | Self::UnevenKeyBlocks { .. } => op.key_block_rows.as_ref(),
-            Self::Memory {
-                nearest: Some((Pin::QueryBlockRows, _)),
-                ..
-            } => op.query_block_rows.as_ref(),
-            Self::Memory {
-                nearest: Some((Pin::KeySplits, _)),
-                ..
-            } => op.key_splits.as_ref(),
-            Self::Memory {
-                nearest: Some((Pin::KeyBlockRows, _)),
-                ..
-            } => op.key_block_rows.as_ref(),
-            Self::TooManyHeads { .. } => Some(&spec.device.tiles),
-            Self::Memory { nearest: None, .. } => None,
+        let pinned = |pin: Pin| match pin {
+            Pin::QueryBlockRows => op.query_block_rows.as_ref(),
+            Pin::KeySplits => op.key_splits.as_ref(),
+            Pin::KeyBlockRows => op.key_block_rows.as_ref(),
         };
-        let span = pin.map_or(spec.ops[0].name.span.clone(), |pin| pin.span.clone());
+        let fault = match self {
+            Self::TooManyHeads { .. } => Some(&spec.device.tiles),
+            Self::QueryBlockTooLong { .. } | Self::BlocksExceedTiles { .. } => {
+                pinned(Pin::QueryBlockRows)
+            }
+            Self::TooManySplits { .. } | Self::SplitsExceedTiles { .. } => pinned(Pin::KeySplits),
+            Self::KeyBlock { .. } => pinned(Pin::KeyBlockRows),
+            Self::UnevenKeyBlocks { remedy } | Self::Memory { remedy, .. } => match remedy {
+                Remedy::Pin(pin, _) => pinned(*pin),
+                Remedy::Tiles(_) => Some(&spec.device.tiles),
+                Remedy::Unpin | Remedy::Smaller => None,
+            },
+        };
+        // What was left out of the file has no place in it.
+        let span = fault
+            .map(|fault| fault.span.clone())
+            .filter(|span| !span.is_empty());
+        let span = span.unwrap_or(spec.ops[0].name.span.clone());
+        let (message, help) = (self.to_string(), self.help(spec));
         Diagnostic {
             code: self.code(),
-            message: self.to_string(),
+            message,
             span,
-            help: self.help(spec),
+            help,
         }
     }
 
     /// What to change.
     fn help(&self, spec: &Spec) -> String {
-        let take = |pin: &dyn fmt::Display, value: u32| {
+        let take = |pin: Pin, value: u32| {
             format!(
                 "the nearest {pin} that works is {value}; \"auto\" leaves the choice to the planner"
             )
@@ -223,58 +233,50 @@ impl PlanError {
                 heads,
                 limit,
                 ..
-            } => {
-                let wanted = u64::from(*batch) * u64::from(*heads);
-                if wanted <= u64::from(*limit) {
-                    format!("allow {wanted} tiles or more: the chip has {limit}")
-                } else {
-                    let most = limit / heads;
-                    format!(
-                        "the chip has {limit} tiles: {heads} heads leave room for {most} batches"
-                    )
+            } => more_tiles(*batch, *heads, *limit),
+            Self::QueryBlockTooLong { length, .. } => take(Pin::QueryBlockRows, *length),
+            Self::BlocksExceedTiles { nearest, .. } => take(Pin::QueryBlockRows, *nearest),
+            Self::TooManySplits { groups, .. } => take(Pin::KeySplits, *groups),
+            Self::SplitsExceedTiles { nearest, .. } => take(Pin::KeySplits, *nearest),
+            Self::KeyBlock { nearest, .. } => take(Pin::KeyBlockRows, *nearest),
+            Self::UnevenKeyBlocks { remedy } | Self::Memory { remedy, .. } => match remedy {
+                Remedy::Pin(pin, value) => take(*pin, *value),
+                Remedy::Unpin => {
+                    "write \"auto\" for query_block_rows, key_splits and key_block_rows".to_owned()
                 }
-            }
-            Self::QueryBlockTooLong { length, .. } => take(&Pin::QueryBlockRows, *length),
-            Self::BlocksExceedTiles { nearest, .. } => take(&Pin::QueryBlockRows, *nearest),
-            Self::TooManySplits { groups, .. } => take(&Pin::KeySplits, *groups),
-            Self::SplitsExceedTiles { nearest, .. } => take(&Pin::KeySplits, *nearest),
-            Self::KeyBlock { nearest, .. } => take(&Pin::KeyBlockRows, *nearest),
-            Self::UnevenKeyBlocks {
-                nearest: Some((pin, value)),
-            }
-            | Self::Memory {
-                nearest: Some((pin, value)),
-                ..
-            } => take(pin, *value),
-            Self::UnevenKeyBlocks { nearest: None } => {
-                "pin key_block_rows to 32 or more, or leave it \"auto\"".to_owned()
-            }
-            Self::Memory {
-                array,
-                tiles,
-                limit,
-                nearest: None,
-                ..
-            } => memory_help(spec, array, *tiles, *limit),
+                Remedy::Tiles(tiles) => {
+                    format!("allow {tiles} tiles or more, or {}", self.smaller(spec))
+                }
+                Remedy::Smaller => self.smaller(spec),
+            },
+        }
+    }
+
+    /// What makes the arrays of a tile smaller when nothing else does.
+    fn smaller(&self, spec: &Spec) -> String {
+        let OpKind::Attention(op) = &spec.ops[0].kind;
+        let axis = match self {
+            Self::Memory { array, .. } if array == name::SCORES => "the queries or the keys",
+            Self::Memory { array, .. } if array.starts_with(name::KEYS_VALUES) => "the keys",
+            Self::Memory { array, .. } if array == name::INPUT => "the queries or the keys",
+            _ => "the queries",
+        };
+        let heads = u64::from(op.shape.batch) * u64::from(op.shape.heads);
+        match heads {
+            1 => format!("shorten {axis}"),
+            _ => format!("shorten {axis}, or take fewer than {heads} heads a call"),
         }
     }
 }
 
-/// What makes the arrays of a tile smaller.
-fn memory_help(spec: &Spec, array: &str, tiles: u32, limit: u32) -> String {
-    let OpKind::Attention(op) = &spec.ops[0].kind;
-    let axis = match array {
-        name::KEYS_VALUES | name::KEYS_VALUES_OUT => "the keys",
-        name::SCORES => "the queries or the keys",
-        _ => "the queries",
-    };
-    let shape = &op.shape;
-    if tiles < limit {
-        format!("allow more than {tiles} tiles (the chip has {limit}), or shorten {axis}")
-    } else {
-        let heads = u64::from(shape.batch) * u64::from(shape.heads);
-        format!(
-            "all {limit} tiles are in use for {heads} heads: shorten {axis}, or take fewer batches or heads a call"
-        )
+/// How to have a tile for every head.
+fn more_tiles(batch: u32, heads: u32, limit: u32) -> String {
+    let wanted = u64::from(batch) * u64::from(heads);
+    match limit / heads {
+        _ if wanted <= u64::from(limit) => {
+            format!("allow {wanted} tiles or more: the chip has {limit}")
+        }
+        0 => format!("the chip has {limit} tiles: take at most {limit} heads a call"),
+        most => format!("the chip has {limit} tiles: {heads} heads leave room for {most} batches"),
     }
 }

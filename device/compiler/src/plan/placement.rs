@@ -306,6 +306,26 @@ impl Map<'_> {
     }
 }
 
+/// Refuses an array that would not even fit alone.
+fn possible(array: &Array) -> Result<(), NoRoom> {
+    let most = runs(array.class)
+        .iter()
+        .map(|run| run.end - run.start)
+        .max()
+        .unwrap_or(0);
+    let wanted = array.bytes + array.tail;
+    let most = u64::from(most);
+    if wanted <= most {
+        return Ok(());
+    }
+    Err(NoRoom {
+        array: array.name.to_owned(),
+        class: array.class,
+        wanted,
+        available: most,
+    })
+}
+
 /// Places everything `blocking` needs.
 pub(crate) fn place(blocking: &Blocking) -> Result<Layout, NoRoom> {
     let apart = distinct_names(blocking);
@@ -321,8 +341,13 @@ pub(crate) fn place(blocking: &Blocking) -> Result<Layout, NoRoom> {
         allocations: vec![page],
         apart: &apart,
     };
-    for array in arrays(blocking) {
-        map.add(&array)?;
+    let arrays = arrays(blocking);
+    // Slots grow with the input string; that the string is too long says more.
+    for array in arrays.iter().filter(|array| array.name != name::SLOTS) {
+        possible(array)?;
+    }
+    for array in &arrays {
+        map.add(array)?;
     }
     let allocations = map.allocations;
     let index = |name: &str| allocations.iter().position(|a| a.name == name);

@@ -32,10 +32,11 @@ fn phase(plan: &Plan, index: usize) -> Result<(), CheckError> {
     let mut seen = vec![false; usize::from(tilekiln_chip::TILE_COUNT)];
     for page in &phase.pages {
         let (at, bytes) = (page.tile_address, page.bytes);
-        let fits = page.buffer_offset % PAGE + bytes <= PAGE;
+        let fits = u64::from(page.buffer_offset % PAGE) + u64::from(bytes) <= u64::from(PAGE);
         let reads = phase.direction == HostDirection::ToTiles;
         let (granule, align) = if reads { (4, 32) } else { (WRITE, 4) };
-        let window = !reads || (at.0 >= WINDOW.start && at.0 + bytes <= WINDOW.end);
+        let end = u64::from(at.0) + u64::from(bytes);
+        let window = !reads || (at.0 >= WINDOW.start && end <= u64::from(WINDOW.end));
         let again = std::mem::replace(&mut seen[usize::from(page.tile.index())], true);
         let rules = [
             ("transfer", 2, !again, "one a phase is right"),
@@ -88,7 +89,8 @@ fn buffer(plan: &Plan) -> Result<(), CheckError> {
     let mut pages: Vec<&HostPage> = pages.collect();
     pages.sort_by_key(|page| page.buffer_offset);
     for pair in pages.windows(2) {
-        if pair[0].buffer_offset + pair[0].bytes > pair[1].buffer_offset {
+        let end = u64::from(pair[0].buffer_offset) + u64::from(pair[0].bytes);
+        if end > u64::from(pair[1].buffer_offset) {
             let name =
                 |page: &HostPage| format!("the page at {} of {}", page.buffer_offset, page.tile);
             return Err(CheckError::Overlap {

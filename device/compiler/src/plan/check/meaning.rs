@@ -453,7 +453,8 @@ fn disjoint(meaning: &Meaning, index: usize, strings: (u64, u64)) -> Result<(), 
     kept.retain(|(_, _, bytes)| *bytes > 0);
     kept.sort_by_key(|(_, at, _)| *at);
     for (name, at, bytes) in &kept {
-        let (at, bytes) = (ByteAddr(*at as u32), *bytes as u32);
+        let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let (at, bytes) = (ByteAddr(narrow(*at)), narrow(*bytes));
         if !inside(&meaning.plan.layout, at, bytes) {
             return Err(CheckError::Stray {
                 phase: (*name).to_owned(),
@@ -477,7 +478,7 @@ fn disjoint(meaning: &Meaning, index: usize, strings: (u64, u64)) -> Result<(), 
 
 /// Left operand and result of a product lie apart, read-ahead included. [kernels §3.1]
 fn operands_apart(meaning: &Meaning, step: &Compute, index: usize) -> Result<(), CheckError> {
-    let word = |at: usize| step.arguments[index][at];
+    let word = |at: usize| meaning.word(step, index, at);
     let (rows, left, out) = (word(5), word(0), word(3));
     let left = left..left + rows * word(1) + 24;
     let out = out..out + rows * word(4) + 2 * word(4);

@@ -34,22 +34,25 @@ pub(super) fn check(layout: &Layout) -> Result<(), CheckError> {
 }
 
 /// Bytes and tail of an array.
-fn extent(allocation: &Allocation) -> Range<u32> {
-    allocation.at.0..allocation.at.0 + allocation.bytes + allocation.tail
+fn extent(allocation: &Allocation) -> Range<u64> {
+    let at = u64::from(allocation.at.0);
+    at..at + u64::from(allocation.bytes) + u64::from(allocation.tail)
 }
 
-/// Refuses a common exclusion unit; both ranges are in tile memory.
+/// Refuses a common exclusion unit of two ranges of tile memory.
 pub(super) fn apart(
-    (first, a): (&str, Range<u32>),
-    (second, b): (&str, Range<u32>),
+    (first, a): (&str, Range<u64>),
+    (second, b): (&str, Range<u64>),
     reason: &str,
 ) -> Result<(), CheckError> {
     if a.is_empty() || b.is_empty() {
         return Ok(());
     }
-    let unit = |at: u32| exclusion_unit(ByteAddr(at));
-    let from = unit(a.start).max(unit(b.start));
-    let to = unit(a.end - 1).min(unit(b.end - 1));
+    let (first_units, second_units) = (units(first, &a)?, units(second, &b)?);
+    let (from, to) = (
+        first_units.0.max(second_units.0),
+        first_units.1.min(second_units.1),
+    );
     if from > to {
         return Ok(());
     }
@@ -60,6 +63,29 @@ pub(super) fn apart(
         unit: from,
         reason: reason.to_owned(),
     })
+}
+
+/// The first and the last exclusion unit of a range that is not empty.
+fn units(name: &str, range: &Range<u64>) -> Result<(u32, u32), CheckError> {
+    let bounds = (
+        u32::try_from(range.start),
+        u32::try_from(range.end - range.start),
+    );
+    match bounds {
+        (Ok(at), Ok(bytes)) if contains(ByteAddr(at), bytes) => Ok((
+            exclusion_unit(ByteAddr(at)),
+            exclusion_unit(ByteAddr(at + bytes - 1)),
+        )),
+        _ => {
+            let at = ByteAddr(range.start.min(u64::from(u32::MAX)) as u32);
+            let bytes = (range.end - range.start).min(u64::from(u32::MAX)) as u32;
+            Err(CheckError::OutsideMemory {
+                array: name.to_owned(),
+                at,
+                bytes,
+            })
+        }
+    }
 }
 
 /// The linker gets whole elements of region 0 that the host does not write, the entry among them.

@@ -119,10 +119,19 @@ fn packing(meaning: &Meaning, index: usize, string: InputString) -> Result<(), C
         }
         let into = word(step, 0).wrapping_sub(string.at);
         // In this order, so that nothing of one operand is read as another's padding.
-        if into < next || into + read * row > string.bytes {
-            meaning.same(step, index, "place in the string", into, next)?;
+        let end = into.saturating_add(read * row);
+        if into < next || end > string.bytes {
+            let (step, tile) = (step.name.clone(), task.tile);
+            let (what, got, want) = ("end in the string", end, string.bytes);
+            return Err(CheckError::Argument {
+                step,
+                tile,
+                what,
+                got,
+                want,
+            });
         }
-        next = into + read * row;
+        next = end;
         let named = |name: &str| name == operand;
         meaning.bound(step, index, named, (string.offset + into, length, range))?;
     }

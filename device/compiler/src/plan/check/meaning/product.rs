@@ -52,7 +52,7 @@ fn queries(meaning: &Meaning, index: usize) -> Result<(), CheckError> {
             .wrapping_sub(meaning.word(pack, arrival.task, 1));
         let whole = into.saturating_add(arrival.bytes) <= owner.owned_rows.len() as u64 * row;
         let here = u64::from(task.rows.start) * row + (arrival.at - base);
-        let there = u64::from(owner.owned_rows.start) * row + into;
+        let there = (u64::from(owner.owned_rows.start) * row).wrapping_add(into);
         if whole && owner.head == task.head && here == there {
             pieces.push((arrival.at, arrival.bytes));
         }
@@ -78,7 +78,7 @@ fn keys(meaning: &Meaning, index: usize) -> Result<(), CheckError> {
             .wrapping_sub(meaning.word(pack, arrival.task, 1));
         let whole = into.saturating_add(arrival.bytes) <= groups(&owner.owned_keys) * group;
         let here = u64::from(task.keys.start / 16) * group + (arrival.at - base);
-        let there = u64::from(owner.owned_keys.start / 16) * group + into;
+        let there = (u64::from(owner.owned_keys.start / 16) * group).wrapping_add(into);
         if whole && owner.head == task.head && here == there {
             pieces.push((arrival.at, arrival.bytes));
         }

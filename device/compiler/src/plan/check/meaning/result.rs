@@ -82,7 +82,7 @@ fn gathered(
         let into = arrival.from.wrapping_sub(source(arrival.task));
         let whole = into.saturating_add(arrival.bytes) <= from.rows.len() as u64 * row;
         let here = u64::from(task.owned_rows.start) * row + (arrival.at - base);
-        let there = u64::from(from.rows.start) * row + into;
+        let there = (u64::from(from.rows.start) * row).wrapping_add(into);
         let related = from.head == task.head && from.key_split == split;
         if whole && related && here == there {
             pieces.push((arrival.at, arrival.bytes));
