@@ -9,7 +9,7 @@
 //! of a form; `issue` calls it and honours the exception enables.
 
 pub(crate) mod exact;
-mod f8;
+pub(crate) mod f8;
 mod functions;
 pub(crate) mod lanes;
 pub(crate) mod matrix;
@@ -23,8 +23,11 @@ use tilekiln_chip::csr::number;
 use tilekiln_isa::op::Op;
 
 use crate::exec::{self, AuxFault, AuxFn, AuxResult, AuxState};
-use crate::settings::garbage;
+use crate::settings::{Settings, garbage};
 use random::Prng;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use functions::Function;
 pub use weights::Weights;
@@ -213,4 +216,34 @@ fn issue_watched(
     }
     state.fp.sts |= before.sts;
     result
+}
+
+/// One aux form of the float families, to be executed outside any tile: for tools, and to measure
+/// a form alone.
+#[derive(Clone, Copy, Debug)]
+pub struct AuxForm(AuxFn);
+
+impl AuxForm {
+    /// The form `op`, if it belongs to the float families.
+    pub fn of(op: Op) -> Option<Self> {
+        lookup(op).map(Self)
+    }
+
+    /// Executes the form on the aux registers `a`; `values` are its operands in assembly order.
+    /// Gives the issue slots it takes, or `None` when it stops and so has no effect.
+    pub fn execute(
+        self,
+        values: &[u32; 5],
+        a: &mut [u32; 16],
+        fp: &mut FpState,
+        weights: &Weights,
+        settings: &Settings,
+    ) -> Option<u8> {
+        let mut state = AuxState { a: *a, fp, weights, settings };
+        let AuxResult { first, count, values, slots } = issue(self.0, values, &mut state).ok()?;
+        for (register, value) in (first..8).zip(&values[..usize::from(count)]) {
+            a[usize::from(register)] = *value;
+        }
+        Some(slots)
+    }
 }

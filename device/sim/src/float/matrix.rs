@@ -234,3 +234,59 @@ fn multiply_slowly(sums: &mut [u32], weights: &Weights, slot: usize, x: [u16; 4]
     debug_assert!(flags & !flag::ALL == 0);
     flags
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fast_sums_are_the_exact_ones_on_any_bits() {
+        arbtest::arbtest(|u| {
+            let mut weights = Weights::default();
+            let wild = u.ratio(1, 4)?;
+            // Wild halves are any halves; the others lie around one, as weights do.
+            let half = |u: &mut arbtest::arbitrary::Unstructured<'_>| {
+                let bits: u16 = u.arbitrary()?;
+                Ok(if wild { bits } else { bits & 0x8fff | 0x3000 })
+            };
+            for unit in 0..16 {
+                let mut word = 0;
+                for _ in 0..4 {
+                    word = word << 16 | u64::from(half(u)?);
+                }
+                weights.set(4 * unit + 2, word);
+            }
+            let x = [half(u)?, half(u)?, half(u)?, half(u)?];
+            let mut fast = [0; 16];
+            for sum in &mut fast {
+                let bits: u32 = u.arbitrary()?;
+                *sum = if wild {
+                    bits
+                } else {
+                    bits & 0x8fff_ffff | 0x3000_0000
+                };
+            }
+            let mut slow = fast;
+            let fast_flags = multiply_halves::<16>(&mut fast, &weights, 2, x);
+            let slow_flags = multiply_slowly(&mut slow, &weights, 2, x);
+            assert_eq!((fast, fast_flags), (slow, slow_flags));
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn ordinary_data_take_the_fast_path() {
+        let mut weights = Weights::default();
+        let word = 0x3c01_b7ff_0fff_c000; // 1 + ulp, -0.5 + ulp, a small one and -2
+        (0..16).for_each(|unit| weights.set(4 * unit, word));
+        let x = [0x3e01, 0x0401, 0x4900, 0xbfff].map(wide16);
+        weights.work_out(0);
+        let size: f64 = x.iter().map(|v| v.abs()).sum();
+        assert!(fits_closely::<16>(
+            &weights,
+            0,
+            [0x3e01, 0x0401, 0x4900, 0xbfff],
+            size
+        ));
+    }
+}

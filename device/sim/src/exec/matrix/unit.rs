@@ -274,3 +274,6 @@ fn f32v2clamp(values: &Values, state: &mut AuxState<'_>) -> Outcome {
         .map(|bits| clamp32(state.fp, bits, bounds));
     Ok(AuxResult::pair(values[0], lanes))
 }
+
+#[cfg(test)]
+mod tests;
