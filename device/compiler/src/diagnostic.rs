@@ -58,10 +58,48 @@ fn within(span: &Range<usize>, source: &str) -> Range<usize> {
 
 /// The known name nearest to `wrong`, if one is near enough to be meant.
 pub fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+    // Few slips of the finger first, a swap being one; then a common beginning.
+    let slips = |name: &str| strsim::damerau_levenshtein(wrong, name);
     let likeness = |name: &str| strsim::jaro_winkler(wrong, name);
-    let best = known
+    let close = known.iter().copied().min_by_key(|name| slips(name))?;
+    if slips(close) <= (close.len() / 3).max(1) {
+        return Some(close);
+    }
+    let alike = known
         .iter()
         .copied()
         .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) > 0.7).then_some(best)
+    (likeness(alike) > 0.8).then_some(alike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_miss_names_what_was_meant() {
+        let known = ["mean", "std", "rounding", "query_block_rows"];
+        let cases = [
+            ("sdt", Some("std")),
+            ("men", Some("mean")),
+            ("round", Some("rounding")),
+            ("query_block", Some("query_block_rows")),
+            ("colour", None),
+        ];
+        for (wrong, meant) in cases {
+            assert_eq!(nearest(wrong, &known), meant, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn places_outside_the_text_are_brought_back() {
+        let far = Diagnostic {
+            code: "K0000",
+            message: "far".to_owned(),
+            span: 90..95,
+            help: "none".to_owned(),
+        };
+        assert!(render(&[far], "x", "é = 1\n", false).contains("far"));
+        assert_eq!(within(&(1..1), "é"), 0..0);
+    }
 }

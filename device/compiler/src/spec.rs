@@ -5,8 +5,10 @@
 //! fit the chip.
 
 mod attention;
+mod outputs;
 mod read;
 mod sections;
+mod verify;
 
 use std::ops::Range;
 

@@ -57,7 +57,7 @@ pub enum Remedy {
 #[non_exhaustive]
 pub enum PlanError {
     /// Every head needs a tile of its own.
-    #[error("{batch} batches of {heads} heads need at least {} tiles; the plan may use {tiles}",
+    #[error("batch {batch} times {heads} heads is {} tasks at least; the plan may use {tiles} tiles",
         u64::from(*batch) * u64::from(*heads))]
     TooManyHeads {
         /// Batch size.

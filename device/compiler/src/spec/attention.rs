@@ -114,7 +114,9 @@ fn pin(entry: Option<Entry>, faults: &mut Faults) -> Option<Option<Spanned<u32>>
         return Some(None);
     };
     if matches!(entry.value, DeValue::String(_)) {
-        return entry.choice(faults, &[("auto", ())]).map(|()| None);
+        return entry
+            .choice_or(faults, &[("auto", ())], " or a number")
+            .map(|()| None);
     }
     let example = format!("{} = \"auto\"", entry.key);
     let value = entry.whole(faults, (1, u64::from(u32::MAX)), &example)?;
@@ -129,7 +131,7 @@ fn scale(entry: Option<Entry>, head: Option<u32>, faults: &mut Faults) -> Option
     let Some(entry) = entry else { return root() };
     if matches!(entry.value, DeValue::String(_)) {
         return entry
-            .choice(faults, &[(ROOT_SCALE, ())])
+            .choice_or(faults, &[(ROOT_SCALE, ())], " or a number")
             .and_then(|()| root());
     }
     let scale = entry.number(faults, &format!("scale = \"{ROOT_SCALE}\""))?;

@@ -212,13 +212,23 @@ impl<'a> Entry<'a> {
 
     /// One of a few names.
     pub fn choice<T: Copy>(&self, faults: &mut Faults, choices: &[(&str, T)]) -> Option<T> {
+        self.choice_or(faults, choices, "")
+    }
+
+    /// One of a few names; `or` says what else than a name would do.
+    pub fn choice_or<T: Copy>(
+        &self,
+        faults: &mut Faults,
+        choices: &[(&str, T)],
+        or: &str,
+    ) -> Option<T> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let text = self.text(faults, &format!("{} = \"{}\"", self.key, names[0]))?;
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == text.value) {
             return Some(*choice);
         }
-        let listed: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-        let listed = listed.join(" or ");
+        let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+        let listed = quoted.join(" or ") + or;
         let message = format!("{} is \"{}\"; it must be {listed}", self.key, text.value);
         let help = match nearest(&text.value, &names) {
             Some(name) => format!("did you mean \"{name}\"?"),
@@ -311,7 +321,7 @@ impl<'a> Section<'a> {
             let planned = PLANNED.iter().find(|(key, _)| *key == entry.key);
             let help = match (planned, nearest(&entry.key, &self.known)) {
                 (Some((_, what)), _) => {
-                    format!("{what} is planned; it is not accepted before it works")
+                    format!("planned, for {what}; it is not accepted before it works")
                 }
                 (None, Some(known)) => format!("did you mean {known}?"),
                 (None, None) => format!("the keys are {}", self.known.join(", ")),

@@ -7,8 +7,10 @@ use tilekiln_chip::{TILE_COUNT, memory};
 use crate::diagnostic::{Diagnostic, nearest};
 
 use super::attention;
+use super::outputs::{outputs, unused};
 use super::read::{Entry, Faults, Section, code, document};
-use super::{Device, Dtype, Input, Op, OpKind, Output, Spanned, Spec, Target, ValueRef, Verify};
+use super::verify::verify;
+use super::{Device, Dtype, Input, Op, OpKind, Spanned, Spec, Target, ValueRef};
 
 /// What a person calls the axes of a tensor.
 pub(super) const AXES: [&str; 4] = ["batch", "length", "heads", "head dimension"];
@@ -16,14 +18,17 @@ pub(super) const AXES: [&str; 4] = ["batch", "length", "heads", "head dimension"
 pub(super) fn parse(text: &str) -> Result<Spec, Vec<Diagnostic>> {
     let mut faults = Faults::new(text);
     let table = document(text, &mut faults);
-    let broken = !faults.list.is_empty();
+    let unread: Vec<Range<usize>> = faults.list.iter().map(|fault| fault.span.clone()).collect();
     let root = Section::new("graph.toml".to_owned(), 0..0, &table);
     let spec = graph(root, &mut faults);
-    if broken {
-        // A line that could not be read must not be complained about twice.
-        faults
-            .list
-            .retain(|fault| !code::CONSEQUENCES.contains(&fault.code));
+    if !unread.is_empty() {
+        // What could not be read must not be complained about twice.
+        let touches = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+        let again = |fault: &Diagnostic| {
+            fault.code != code::SYNTAX && unread.iter().any(|span| touches(span, &fault.span))
+        };
+        let follows = |fault: &Diagnostic| code::CONSEQUENCES.contains(&fault.code);
+        faults.list.retain(|fault| !again(fault) && !follows(fault));
     }
     faults.list.sort_by_key(|fault| fault.span.start);
     match spec {
@@ -86,7 +91,7 @@ fn graph_name(name: &Spanned<String>, faults: &mut Faults) -> Option<String> {
 }
 
 /// Whether a name is `[a-z][a-z0-9_]*`; complains if it is not.
-fn good_name(entry: &Entry, faults: &mut Faults) -> bool {
+pub(super) fn good_name(entry: &Entry, faults: &mut Faults) -> bool {
     let name = entry.key.as_bytes();
     let first = name.first().is_some_and(u8::is_ascii_lowercase);
     let rest = |c: &u8| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == b'_';
@@ -267,7 +272,7 @@ impl Declared {
     }
 
     /// The shape of the result.
-    fn shape(&self) -> Option<[u32; 4]> {
+    pub fn shape(&self) -> Option<[u32; 4]> {
         let OpKind::Attention(op) = self.kind.as_ref()?;
         let shape = op.shape;
         Some([
@@ -400,144 +405,4 @@ impl Values<'_> {
             ValueRef::Op(_) => None,
         }
     }
-}
-
-fn outputs(
-    entry: &Entry,
-    inputs: &[DeclaredInput],
-    ops: &[Declared],
-    faults: &mut Faults,
-) -> Vec<Output> {
-    let Some(section) = entry.table(faults, "[output]") else {
-        return Vec::new();
-    };
-    if section.entries.is_empty() {
-        let help = "name what leaves, for example `attention = \"attention\"`";
-        faults.add(
-            code::OUTPUT,
-            &entry.key_span,
-            "[output] is empty: the graph gives nothing",
-            help,
-        );
-    }
-    let values = Values { inputs, ops };
-    let mut list: Vec<Output> = Vec::new();
-    for entry in &section.entries {
-        good_name(entry, faults);
-        let Some(value) = values.find(entry, faults) else {
-            continue;
-        };
-        let ValueRef::Op(index) = value.value else {
-            let message = format!(
-                "output {} is an input; only results of ops leave",
-                entry.key
-            );
-            faults.add(
-                code::OUTPUT,
-                &value.span,
-                message,
-                "name an op, or leave it out",
-            );
-            continue;
-        };
-        if let Some(first) = list.iter().find(|output| output.value == value.value) {
-            let line = faults.line(&first.name.span);
-            let message = format!(
-                "output {} leaves already as {}, on line {line}",
-                entry.key, first.name.value
-            );
-            faults.add(code::OUTPUT, &value.span, message, "leave one of them out");
-            continue;
-        }
-        let name = Spanned {
-            value: entry.key.clone(),
-            span: entry.key_span.clone(),
-        };
-        // Unknown only after complaints, and then the graph is not returned.
-        let shape = ops[index].shape().unwrap_or_default();
-        list.push(Output {
-            name,
-            value: value.value,
-            shape,
-        });
-    }
-    list
-}
-
-/// Complains about every value that nobody uses.
-fn unused(inputs: &[DeclaredInput], ops: &[Declared], outputs: &[Output], faults: &mut Faults) {
-    if ops.iter().any(|op| op.vague) {
-        return;
-    }
-    let used = |value: ValueRef| ops.iter().any(|op| op.uses.contains(&value));
-    for (index, input) in inputs.iter().enumerate() {
-        if !used(ValueRef::Input(index)) {
-            let message = format!("nobody uses the input {}", input.name.value);
-            faults.add(
-                code::UNUSED,
-                &input.name.span,
-                message,
-                "name it in an op, or remove it",
-            );
-        }
-    }
-    for (index, op) in ops.iter().enumerate() {
-        let value = ValueRef::Op(index);
-        if !used(value) && !outputs.iter().any(|output| output.value == value) {
-            let message = format!("nobody uses the result of {}", op.name.value);
-            let help = format!("name it under [output]: `{0} = \"{0}\"`", op.name.value);
-            faults.add(code::UNUSED, &op.name.span, message, help);
-        }
-    }
-}
-
-fn verify(entry: Option<Entry>, faults: &mut Faults) -> Option<Verify> {
-    let mut verify = Verify::default();
-    let Some(entry) = entry else {
-        return Some(verify);
-    };
-    let mut section = entry.table(faults, "[verify]")?;
-    section.name = "[verify]".to_owned();
-    let mut read = |key: &'static str, slot: &mut f64, example: &str| {
-        if let Some(entry) = section.optional(key) {
-            *slot = entry.positive(faults, example)?;
-        }
-        Some(())
-    };
-    let limits = (
-        read(
-            "max_abs_error",
-            &mut verify.max_abs_error,
-            "max_abs_error = 2e-4",
-        ),
-        read("rmse", &mut verify.rmse, "rmse = 2e-5"),
-    );
-    let seed = match section.optional("seed") {
-        Some(entry) => entry.whole(faults, (0, u64::MAX), "seed = 0xfa57a77e1616"),
-        None => Some(verify.seed),
-    };
-    let normal = section
-        .optional("normal")
-        .map_or(Some(()), |entry| normal(&entry, &mut verify, faults));
-    section.finish(faults);
-    verify.seed = seed?;
-    normal?;
-    limits.0.and(limits.1)?;
-    Some(verify)
-}
-
-fn normal(entry: &Entry, verify: &mut Verify, faults: &mut Faults) -> Option<()> {
-    let mut section = entry.table(faults, "normal = { mean = 0.0, std = 0.5 }")?;
-    section.name = "normal".to_owned();
-    let mean = match section.optional("mean") {
-        Some(entry) => entry.number(faults, "mean = 0.0"),
-        None => Some(verify.mean),
-    };
-    let std = match section.optional("std") {
-        Some(entry) => entry.positive(faults, "std = 0.5"),
-        None => Some(verify.std),
-    };
-    section.finish(faults);
-    (verify.mean, verify.std) = (mean?, std?);
-    Some(())
 }

@@ -29,24 +29,24 @@ fn more_heads_than_tiles_are_refused() {
     check(
         &Graph::new(8, [3, 17, 17, 4, 16]),
         expect![[r#"
-        error[K0301]: 3 batches of 4 heads need at least 12 tiles; the plan may use 8
-         --> graph.toml:3:9
-          |
-        3 | tiles = 8
-          |         ^
-          |
-          = help: allow 12 tiles or more: the chip has 1472"#]],
+            error[K0301]: batch 3 times 4 heads is 12 tasks at least; the plan may use 8 tiles
+             --> graph.toml:3:9
+              |
+            3 | tiles = 8
+              |         ^
+              |
+              = help: allow 12 tiles or more: the chip has 1472"#]],
     );
     check(
         &Graph::new(1472, [400, 1, 1, 4, 2]),
         expect![[r#"
-        error[K0301]: 400 batches of 4 heads need at least 1600 tiles; the plan may use 1472
-         --> graph.toml:3:9
-          |
-        3 | tiles = 1472
-          |         ^^^^
-          |
-          = help: the chip has 1472 tiles: 4 heads leave room for 368 batches"#]],
+            error[K0301]: batch 400 times 4 heads is 1600 tasks at least; the plan may use 1472 tiles
+             --> graph.toml:3:9
+              |
+            3 | tiles = 1472
+              |         ^^^^
+              |
+              = help: the chip has 1472 tiles: 4 heads leave room for 368 batches"#]],
     );
 }
 
