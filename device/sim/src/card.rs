@@ -74,6 +74,10 @@ impl Default for Options {
     }
 }
 
+/// Cycles the tiles get within the write of a mark in immediate mode; what they do beyond that
+/// they do at reads. A program that loops for ever then still lets its host time out.
+const IMMEDIATE_CYCLES: u64 = 100_000_000;
+
 /// Where the tiles stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -94,6 +98,8 @@ pub struct Card {
     debug: Debug,
     /// Simulated time, in cycles.
     now: u64,
+    /// Nothing moves before the next mark is written.
+    idle: bool,
     faults: Vec<String>,
     pool: Option<ThreadPool>,
 }
@@ -115,6 +121,7 @@ impl Card {
             registers: BTreeMap::new(),
             debug: Debug::default(),
             now: 0,
+            idle: false,
             faults: Vec::new(),
             pool,
         }
@@ -146,7 +153,7 @@ impl Card {
         if !self.check(at) {
             return 0;
         }
-        if self.stage == Stage::Runs && self.options.progress == Progress::Delayed {
+        if self.stage == Stage::Runs && !self.idle {
             let limit = self.now.saturating_add(self.options.quota);
             self.run(limit, true, host);
         }
@@ -154,27 +161,7 @@ impl Card {
             MARK_GS1 => self.chip.mark(Group::One).into(),
             MARK_GS2 => self.chip.mark(Group::Two).into(),
             _ => match debug::place(at) {
-                Some((tile, _)) if self.stage == Stage::Loaded => {
-                    debug_assert!(usize::from(tile.index()) < self.chip.tiles.len());
-                    0
-                }
-                Some((tile, index)) => self
-                    .debug
-                    .read(&self.chip.tiles[usize::from(tile.index())], index),
-                None => self.registers.get(&at).copied().unwrap_or_default(),
-            },
-        }
-    }
-
-    /// Writes the register at `at`. [host-driver §20.4]
-    pub fn write32(&mut self, at: u32, value: u32, host: &mut dyn HostMemory) {
-        if !self.check(at) {
-            return;
-        }
-        match at {
-            MARK_GS1 => self.write_mark(Group::One, value, host),
-            MARK_GS2 => self.write_mark(Group::Two, value, host),
-            _ => match debug::place(at) {
+                Some(_) if self.stage == Stage::Loaded => 0,
                 Some((tile, index)) => {
                     let held = self.stage == Stage::Loaded;
                     let tile = &mut self.chip.tiles[usize::from(tile.index())];
@@ -203,7 +190,8 @@ impl Card {
                 .push(format!("mark {value:#x} was written; a mark has 16 bits"));
             return;
         };
-        let ended = self.chip.has_ended() && self.stage == Stage::Runs;
+        let ended = self.has_ended();
+        self.idle = false;
         match self.chip.write_mark(group, mark, self.now) {
             Written::Overwritten if !ended => self.faults.push(format!(
                 "mark {mark} was written to group {} over one not used up yet",
@@ -218,7 +206,8 @@ impl Card {
             self.stage = Stage::Runs;
         }
         if self.stage == Stage::Runs && self.options.progress == Progress::Immediate {
-            self.run(u64::MAX, false, host);
+            let limit = self.now.saturating_add(IMMEDIATE_CYCLES);
+            self.run(limit, false, host);
         }
     }
 
@@ -228,6 +217,7 @@ impl Card {
             Some(pool) => pool.install(|| chip.run(limit, until_mark, host)),
             None => chip.run(limit, until_mark, host),
         };
+        self.idle = matches!(rest, Rest::Host | Rest::Ended | Rest::Stopped);
         self.now = match rest {
             Rest::Limit => limit,
             _ => self.now.max(chip.cycle()),

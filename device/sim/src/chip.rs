@@ -6,8 +6,11 @@
 //! barrier. Tiles never see each other in the first step, and the second has one order, so the
 //! result does not depend on the number of threads.
 
-pub mod host;
-mod stuck;
+mod barrier;
+mod host;
+mod phase;
+mod port_fault;
+mod serve;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -16,14 +19,14 @@ use tilekiln_chip::csr::number;
 use tilekiln_chip::exchange::{MUX_NEUTRAL, zone};
 use tilekiln_chip::{PhysTile, assumed};
 
-pub use host::{HostMemory, NoHost, PortFault};
+pub use host::{HostMemory, NoHost};
+pub use port_fault::PortFault;
 
-use crate::exchange::{self, Participant};
 use crate::settings::Settings;
 use crate::stop::{Context, Fault, Stop, StopKind};
-use crate::sync::{self, Barrier, Marks, Proxy, Standing, Written};
-use crate::tile::{RowLog, Tile, Yield};
-use host::{Packet, Port, port_of};
+use crate::sync::{Marks, Proxy, Written};
+use crate::tile::{Tile, Yield};
+use host::{Port, port_of};
 
 /// What a tile is doing, as the chip sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -205,39 +208,31 @@ impl Chip {
     /// Runs until the tile clocks reach `limit`, or something outside the chip is needed. With
     /// `until_mark` it also comes to rest whenever a barrier has used up a mark.
     pub fn run(&mut self, limit: u64, until_mark: bool, memory: &mut dyn HostMemory) -> Rest {
-        if !self.stops.is_empty() {
-            return Rest::Stopped;
-        }
         loop {
-            if self.gauge.cancel.load(Ordering::Relaxed) {
-                return Rest::Cancelled;
+            if self.stops.is_empty() {
+                self.run_tiles(limit);
             }
-            self.run_tiles(limit);
             if !self.stops.is_empty() {
                 return Rest::Stopped;
             }
+            if self.gauge.cancel.load(Ordering::Relaxed) {
+                return Rest::Cancelled;
+            }
             if self.states.contains(&State::Runs) {
-                if self.gauge.cancel.load(Ordering::Relaxed) {
-                    return Rest::Cancelled;
-                }
                 return Rest::Limit;
             }
-            let moved = self.settle(memory);
-            match moved {
-                Ok(Some(Moved::On)) => {}
-                Ok(Some(Moved::Mark)) if !until_mark => {}
-                Ok(Some(Moved::Mark)) => return Rest::Mark,
+            match self.settle(memory) {
+                Ok(Some(Moved::Mark)) if until_mark => return Rest::Mark,
+                Ok(Some(_)) => {}
                 Ok(None) if self.held.iter().any(Option::is_some) => return Rest::Host,
                 Ok(None) if self.has_ended() => return Rest::Ended,
                 Ok(None) => {
-                    self.stops.push(self.stuck());
-                    return Rest::Stopped;
+                    let stuck = self.stuck();
+                    self.stops.push(stuck);
                 }
                 Err(stop) => {
-                    let tile = usize::from(stop.tile.index());
-                    self.tiles[tile].halt((*stop).clone());
+                    self.tiles[usize::from(stop.tile.index())].halt((*stop).clone());
                     self.stops.push(*stop);
-                    return Rest::Stopped;
                 }
             }
         }
@@ -276,6 +271,13 @@ impl Chip {
         }
     }
 
+    /// A breach of the port's rules as the stop of its tile.
+    fn port_stop(&self, tile: PhysTile, fault: &PortFault) -> Box<Stop> {
+        let it = &self.tiles[usize::from(tile.index())];
+        let what = format!("{tile}: {fault}");
+        Box::new(fabric_stop(tile, it.csr(number::PC), it.cycle(), what))
+    }
+
     /// Does what is due now that every tile rests; `None` when nothing is.
     fn settle(&mut self, memory: &mut dyn HostMemory) -> Result<Option<Moved>, Box<Stop>> {
         if self.states.contains(&State::Row) {
@@ -286,196 +288,6 @@ impl Chip {
             return Ok(Some(Moved::On));
         }
         self.pass_barrier()
-    }
-
-    /// Resolves the rows that have ended and lets their tiles go on.
-    fn resolve_rows(&mut self) -> Result<(), Box<Stop>> {
-        let mut logs: Vec<Option<RowLog>> = vec![None; self.tiles.len()];
-        let rows = self.tiles.iter_mut().zip(&mut self.states).zip(&mut logs);
-        for ((tile, state), log) in rows.filter(|((_, state), _)| **state == State::Row) {
-            *state = State::Runs;
-            let row = tile.take_row();
-            // A lone `delay` is no row.
-            *log = (!row.sends.is_empty() || !row.controls.is_empty()).then_some(row);
-        }
-        let tiles = self.tiles.iter_mut().zip(&logs).zip(&self.muxes);
-        let mut participants: Vec<Participant<'_>> = tiles
-            .filter_map(|((tile, log), &mux)| {
-                let (tile, memory, log) = (tile.id, &mut tile.memory, log.as_ref()?);
-                Some(Participant {
-                    tile,
-                    log,
-                    mux,
-                    memory,
-                })
-            })
-            .collect();
-        if participants.is_empty() {
-            return Ok(());
-        }
-        let facts = exchange::resolve(&mut participants, false).map_err(|faults| {
-            let fault = &faults[0];
-            let log = logs[usize::from(fault.tile.index())].as_ref();
-            let start = log.map_or(0, |log| log.start);
-            let cycle = start.saturating_add_signed(fault.event);
-            let what = format!("{fault} ({} faults in this phase)", faults.len());
-            Box::new(fabric_stop(
-                fault.tile,
-                log.map_or(0, |log| log.code.start),
-                cycle,
-                what,
-            ))
-        })?;
-        drop(participants);
-        self.facts.phases += 1;
-        self.facts.sent += facts.sent;
-        self.facts.delivered += facts.delivered;
-        self.facts.events += u64::from(facts.horizon);
-        let took_part = self
-            .tiles
-            .iter_mut()
-            .zip(&logs)
-            .filter(|(_, log)| log.is_some());
-        for ((tile, log), cursor) in took_part.zip(facts.cursors) {
-            tile.set_csr(number::INCOMING_MUX, MUX_NEUTRAL);
-            if let (Some(log), Some(cursor)) = (log, cursor) {
-                tile.set_csr(
-                    number::INCOMING_DELTA,
-                    cursor.wrapping_sub(log.incoming_base),
-                );
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes in what tiles sent to the host and serves those that wait and may; says whether
-    /// somebody can go on.
-    fn serve_host(&mut self, memory: &mut dyn HostMemory) -> Result<bool, Box<Stop>> {
-        let port = &mut self.port;
-        let port_stop = |tile: &Tile, fault: &PortFault| {
-            let what = format!("{}: {fault}", tile.id);
-            Box::new(fabric_stop(
-                tile.id,
-                tile.csr(number::PC),
-                tile.cycle(),
-                what,
-            ))
-        };
-        for tile in 0..self.tiles.len() {
-            let sends = self.tiles[tile].take_host_words();
-            port.accept(self.tiles[tile].id, sends)
-                .map_err(|(at, fault)| port_stop(&self.tiles[usize::from(at.index())], &fault))?;
-        }
-        let mut moved = false;
-        for (tile, state) in self.tiles.iter_mut().zip(&mut self.states) {
-            if *state != State::Receives {
-                continue;
-            }
-            for packet in port.serve(tile.id) {
-                transfer(tile, packet, memory, &mut self.facts)
-                    .map_err(|fault| port_stop(tile, &fault))?;
-            }
-            if tile.csr(number::INCOMING_DCOUNT) == 0 {
-                tile.release(tile.cycle());
-                *state = State::Runs;
-                moved = true;
-            }
-        }
-        Ok(moved)
-    }
-
-    /// Completes a barrier if every tile is there or has excused itself.
-    fn pass_barrier(&mut self) -> Result<Option<Moved>, Box<Stop>> {
-        if self.held.iter().any(Option::is_some) {
-            return Ok(None);
-        }
-        let zone = match sync::barrier((0..self.tiles.len()).map(|tile| self.standing(tile))) {
-            Barrier::Complete { zone } => zone,
-            Barrier::Open | Barrier::Torn { .. } => return Ok(None),
-        };
-        let arrival = self.cycle_of_arrival();
-        if zone == zone::INTERNAL {
-            self.facts.internal_barriers += 1;
-            self.release(zone, arrival + assumed::SYNC_INTERNAL_CYCLES);
-            return Ok(Some(Moved::On));
-        }
-        self.facts.external_barriers += 1;
-        if !sync::has_host(zone) {
-            self.release(zone, arrival + assumed::SYNC_EXTERNAL_CYCLES);
-            return Ok(Some(Moved::On));
-        }
-        self.port.end_phase().map_err(|(tile, fault)| {
-            let tile = &self.tiles[usize::from(tile.index())];
-            let what = format!("{}: {fault}", tile.id);
-            Box::new(fabric_stop(
-                tile.id,
-                tile.csr(number::PC),
-                tile.cycle(),
-                what,
-            ))
-        })?;
-        let group = usize::from(zone == zone::GS2_HOST);
-        if self.marks[group].arrive() {
-            self.release(zone, arrival + assumed::SYNC_EXTERNAL_CYCLES);
-        } else {
-            self.held[group] = Some(arrival);
-        }
-        Ok(Some(Moved::Mark))
-    }
-
-    /// How a tile stands to the next barrier. [exchange §9.2]
-    fn standing(&self, tile: usize) -> Standing {
-        match self.states[tile] {
-            State::Waits { zone } => Standing::Waits { zone },
-            State::Ended => Standing::Away,
-            _ if self.tiles[tile].csr(number::ANS_DCOUNT) > 0 => Standing::Armed,
-            _ => Standing::Away,
-        }
-    }
-
-    /// When the last tile came to the barrier, or excused itself from it.
-    fn cycle_of_arrival(&self) -> u64 {
-        let tiles = self.tiles.iter().zip(&self.states);
-        let arrival = |(tile, state): (&Tile, &State)| match state {
-            State::Waits { .. } => tile.cycle(),
-            _ => tile.armed_at(),
-        };
-        tiles.map(arrival).max().unwrap_or(0)
-    }
-
-    /// Lets everybody pass a barrier of `zone` at `cycle`.
-    fn release(&mut self, zone: u32, cycle: u64) {
-        let waits = |state: &State| matches!(state, State::Waits { .. });
-        let tiles = self.tiles.iter().zip(&self.states);
-        let consensus = tiles
-            .filter(|(_, state)| waits(state))
-            .all(|(tile, _)| tile.local_consensus());
-        let tiles = self
-            .tiles
-            .iter_mut()
-            .zip(&mut self.states)
-            .zip(&mut self.muxes);
-        for ((tile, state), mux) in tiles {
-            match *state {
-                State::Waits { zone: other } if sync::shared(other) == zone => {
-                    if zone == zone::INTERNAL {
-                        *mux = tile.csr(number::INCOMING_MUX);
-                    }
-                    tile.release(cycle);
-                    tile.set_global_consensus(consensus);
-                    *state = State::Runs;
-                }
-                State::Ended | State::Waits { .. } => {}
-                _ => {
-                    let left = tile.csr(number::ANS_DCOUNT).saturating_sub(1);
-                    tile.set_csr(number::ANS_DCOUNT, left);
-                    if left == 0 && *state == State::Armed {
-                        tile.release(cycle);
-                        *state = State::Runs;
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -493,6 +305,7 @@ pub fn is_end(stop: &Stop) -> bool {
     stop.context == Context::Supervisor && stop.kind == jump.kind()
 }
 
+/// A stop for a reason that lies between the tiles.
 fn fabric_stop(tile: PhysTile, pc: u32, cycle: u64, what: String) -> Stop {
     let kind = StopKind::Fabric { what };
     Stop {
@@ -502,54 +315,5 @@ fn fabric_stop(tile: PhysTile, pc: u32, cycle: u64, what: String) -> Stop {
         cycle,
         kind,
         instruction: String::new(),
-    }
-}
-
-/// Moves one packet's data and counts it. A read of nothing counts one word. [A-DCOUNT]
-fn transfer(
-    tile: &mut Tile,
-    packet: Packet,
-    memory: &mut dyn HostMemory,
-    facts: &mut ChipFacts,
-) -> Result<(), PortFault> {
-    let (mux, wanted) = (tile.csr(number::INCOMING_MUX), port_of(tile.id));
-    if mux != wanted {
-        return Err(PortFault::WrongPort { mux, wanted });
-    }
-    if tile.context_status() >> 2 & 0x555 & !(tile.context_status() >> 3) != 0 {
-        return Err(PortFault::Workers);
-    }
-    match packet {
-        Packet::Write { offset, data } => {
-            facts.host_written += data.len() as u64;
-            let bytes = data.len() as u32;
-            memory
-                .write(offset, &data)
-                .then_some(())
-                .ok_or(PortFault::Unattached { offset, bytes })
-        }
-        Packet::Read {
-            offset,
-            bytes,
-            address,
-            ..
-        } => {
-            let words = (bytes / 4).max(1);
-            let expected = tile.csr(number::INCOMING_DCOUNT);
-            if words > expected {
-                return Err(PortFault::Unexpected { expected, words });
-            }
-            let mut data = vec![0; bytes as usize];
-            if bytes > 0 && !memory.read(offset, &mut data) {
-                return Err(PortFault::Unattached { offset, bytes });
-            }
-            let stored = bytes == 0 || tile.memory.write(address, &data).is_ok();
-            stored
-                .then_some(())
-                .ok_or(PortFault::Destination { address, bytes })?;
-            facts.host_read += u64::from(bytes);
-            tile.set_csr(number::INCOMING_DCOUNT, expected - words);
-            Ok(())
-        }
     }
 }
