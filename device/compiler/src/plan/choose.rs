@@ -146,7 +146,26 @@ pub(crate) enum Misfit {
     /// Some split has fewer groups of keys than key blocks.
     #[error("some split has fewer groups of keys than key blocks")]
     EmptyPartials,
+    /// A kernel takes no more.
+    #[error("{what} would be {got}, and the kernels take at most {most}")]
+    Kernel {
+        /// Of what.
+        what: &'static str,
+        /// How much it would be.
+        got: u32,
+        /// How much it may be.
+        most: u32,
+    },
 }
+
+/// Bytes from row to row of a matrix product's operands. [kernels/gemm.S]
+const ROW_BYTES_MAX: u32 = 4096;
+
+/// Key splits of a merge. [kernels/merge.S]
+const KEY_SPLITS_MAX: u32 = 32;
+
+/// Rows that workers share out among them. [kernels/include/kernel.h]
+const ROWS_MAX: u32 = 98_303;
 
 /// Every blocking worth trying with its cost and its layout, cheapest first.
 fn costed(op: &spec::Attention, pins: &Pins, tiles: u32) -> Vec<Costed> {
@@ -167,7 +186,25 @@ fn fit(blocking: &Blocking) -> Result<Layout, Misfit> {
     if blocking.has_empty_partials() {
         return Err(Misfit::EmptyPartials);
     }
-    place(blocking).map_err(Misfit::NoRoom)
+    let layout = place(blocking).map_err(Misfit::NoRoom)?;
+    let limits = [
+        (
+            "the bytes of a row of scores",
+            2 * PANEL * blocking.groups_max(),
+            ROW_BYTES_MAX,
+        ),
+        (
+            "the bytes of a row of queries",
+            blocking.row_bytes(),
+            ROW_BYTES_MAX,
+        ),
+        ("key_splits", blocking.key_splits, KEY_SPLITS_MAX),
+        ("query_block_rows", blocking.rows_max(), ROWS_MAX),
+    ];
+    if let Some((what, got, most)) = limits.into_iter().find(|(_, got, most)| got > most) {
+        return Err(Misfit::Kernel { what, got, most });
+    }
+    Ok(layout)
 }
 
 /// Every blocking worth trying, in ascending order of query blocks, then key splits.
@@ -208,13 +245,17 @@ fn blockings(op: &spec::Attention, pins: &Pins, tiles: u32) -> Vec<Blocking> {
 /// and what would help.
 fn refusal(op: &spec::Attention, pins: &Pins, tiles: u32, costed: &[Costed]) -> PlanError {
     let remedy = remedy(op, pins, tiles);
-    let over = |no_room: &NoRoom| no_room.wanted.saturating_sub(no_room.available);
-    let rooms = costed.iter().filter_map(|(_, _, layout)| match layout {
-        Err(Misfit::NoRoom(no_room)) => Some(no_room),
-        _ => None,
-    });
-    match rooms.min_by_key(|no_room| over(no_room)) {
-        Some(no_room) => PlanError::misfit(&Misfit::NoRoom(no_room.clone()), remedy),
+    // Room says most about what to change; kernels' limits come next.
+    let over = |misfit: &Misfit| match misfit {
+        Misfit::NoRoom(no_room) => (0, no_room.wanted.saturating_sub(no_room.available)),
+        Misfit::Kernel { got, most, .. } => (1, u64::from(got - most)),
+        Misfit::EmptyPartials => (2, 0),
+    };
+    let misfits = costed
+        .iter()
+        .filter_map(|(_, _, layout)| layout.as_ref().err());
+    match misfits.min_by_key(|misfit| over(misfit)) {
+        Some(misfit) => PlanError::misfit(misfit, remedy),
         None => PlanError::misfit(&Misfit::EmptyPartials, remedy),
     }
 }
@@ -246,48 +287,62 @@ fn remedy(op: &spec::Attention, pins: &Pins, tiles: u32) -> Remedy {
 
 /// The pinned value nearest to what was asked that has a blocking that fits, the rest as pinned.
 fn nearest_pin(op: &spec::Attention, pins: &Pins, tiles: u32) -> Option<(Pin, u32)> {
-    let fitting = |pins: &Pins| {
-        let fits = blockings(op, pins, tiles)
-            .into_iter()
-            .filter(|b| fit(b).is_ok());
-        fits.collect::<Vec<_>>()
-    };
-    let nearest = |values: Vec<u32>, asked: u32| {
-        values
-            .into_iter()
-            .min_by_key(|value| (value.abs_diff(asked), *value))
+    let possible = |pins: &Pins| blockings(op, pins, tiles).iter().any(|b| fit(b).is_ok());
+    let nearest = |values: &mut dyn Iterator<Item = u32>, asked: u32| {
+        values.min_by_key(|value| (value.abs_diff(asked), *value))
     };
     if let Some(asked) = pins.query_block_rows {
-        let free = fitting(&Pins {
-            query_block_rows: None,
-            ..*pins
-        });
-        let values = free.iter().map(Blocking::rows_max).collect();
-        if let Some(value) = nearest(values, asked) {
-            return Some((Pin::QueryBlockRows, value));
+        let free = blockings(
+            op,
+            &Pins {
+                query_block_rows: None,
+                ..*pins
+            },
+            tiles,
+        );
+        let fits = |rows: &u32| {
+            possible(&Pins {
+                query_block_rows: Some(*rows),
+                ..*pins
+            })
+        };
+        let mut sizes = free.iter().map(Blocking::rows_max).filter(fits);
+        if let Some(mut fitting) = nearest(&mut sizes, asked) {
+            // Between a size that fits and one that does not, halving finds the border.
+            let mut refused = asked;
+            while fitting.abs_diff(refused) > 1 {
+                let middle = fitting.midpoint(refused);
+                if fits(&middle) {
+                    fitting = middle
+                } else {
+                    refused = middle
+                }
+            }
+            return Some((Pin::QueryBlockRows, fitting));
         }
     }
     if let Some(asked) = pins.key_splits {
-        let free = fitting(&Pins {
-            key_splits: None,
-            ..*pins
+        let mut counts = (1..=KEY_SPLITS_MAX).filter(|splits| {
+            possible(&Pins {
+                key_splits: Some(*splits),
+                ..*pins
+            })
         });
-        let values = free.iter().map(|blocking| blocking.key_splits).collect();
-        if let Some(value) = nearest(values, asked) {
-            return Some((Pin::KeySplits, value));
+        if let Some(splits) = nearest(&mut counts, asked) {
+            return Some((Pin::KeySplits, splits));
         }
     }
     let asked = pins.key_block_rows?;
-    let values = (1..=KEY_BLOCK_MAX / PANEL).map(|panels| panels * PANEL);
-    let fits = |rows: &u32| {
-        !fitting(&Pins {
-            key_block_rows: Some(*rows),
-            ..*pins
-        })
-        .is_empty()
-    };
-    let value = nearest(values.filter(fits).collect(), asked)?;
-    Some((Pin::KeyBlockRows, value))
+    let mut lengths = (1..=KEY_BLOCK_MAX / PANEL)
+        .map(|panels| panels * PANEL)
+        .filter(|rows| {
+            possible(&Pins {
+                key_block_rows: Some(*rows),
+                ..*pins
+            })
+        });
+    let rows = nearest(&mut lengths, asked)?;
+    Some((Pin::KeyBlockRows, rows))
 }
 
 /// The plan of a blocking that fits.

@@ -9,8 +9,7 @@ use tilekiln_chip::WORKERS;
 use super::Candidate;
 use super::blocking::{Blocking, PANEL};
 
-/// Issue slots of a worker for one row of a matrix panel: four instructions, every worker one
-/// slot in six cycles. [kernels §3.1 derived]
+/// Cycles of a row of the busiest worker in one panel. [kernels §3.1 derived]
 const GEMM_ROW: u64 = 24;
 
 /// Cycles of a panel beside its rows: coefficient load, launch, wait. [kernels §1 src-later]
@@ -19,15 +18,15 @@ const GEMM_PANEL: u64 = 235;
 /// Cycles of a kernel call beside its work. [kernels §1 src-later]
 const CALL: u64 = 294;
 
-/// Tenths of a cycle for an element of the softmax. [kernels §3.4 derived]
-const SOFTMAX_ELEMENT_TENTHS: u64 = 17;
+/// Tenths of a cycle for a column of the softmax. [kernels/softmax.S]
+const SOFTMAX_COLUMN_TENTHS: u64 = 16;
 
-/// Instructions of a softmax row beside its elements: horizontal steps and statistics. Counted
-/// on paper for a four-wide row loop; no source.
-const SOFTMAX_ROW: u64 = 36;
+/// Cycles of a softmax row beside its columns. [kernels/softmax.S]
+const SOFTMAX_ROW: u64 = 28;
 
-/// Instructions that mask one row. Counted on paper; no source.
-const MASK_ROW: u64 = 12;
+/// Cycles that mask one row at most: the word with the boundary and three behind it.
+/// [kernels/mask.S]
+const MASK_ROW: u64 = 11;
 
 /// Cycles of a phase beside its words: worker barrier and chip-wide sync. [kernels §1 src-later]
 const PHASE: u64 = 600;
@@ -35,24 +34,24 @@ const PHASE: u64 = 600;
 /// Events of a message beside its words: route, multiplexer, guard. [kernels §7.4 derived]
 const MESSAGE: u64 = 110;
 
-/// Quarter cycles to pack an element of a left operand or of K: load, scale or move, store.
-/// [kernels §3.10 derived]
-const PACK_ELEMENT_QUARTERS: u64 = 2;
+/// Cycles to scale a 64-bit word of the queries. [kernels/pack_left.S]
+const PACK_LEFT_WORD: u64 = 7;
 
-/// Quarter cycles to pack an element of V, transposed in registers. [kernels §3.10 derived]
-const TRANSPOSE_ELEMENT_QUARTERS: u64 = 3;
+/// Cycles of a panel of a row of the keys, and of the row beside it. [kernels/pack_right.S]
+const PACK_RIGHT: (u64, u64) = (10, 25);
 
-/// Cycles to merge one element of one partial result. [kernels §3.11 src-later]
-const MERGE_ELEMENT: u64 = 1;
+/// Cycles of two columns of four rows of the values, and of the rows beside them.
+/// [kernels/pack_right_transposed.S]
+const TRANSPOSE: (u64, u64) = (7, 25);
 
-/// Cycles to finish one output element: scale by the sum, round, store. [kernels §3.6 derived]
-const MERGE_OUTPUT: u64 = 1;
+/// Cycles to merge two columns: of one partial result, and beside them. [kernels/merge.S]
+const MERGE_COLUMNS: (u64, u64) = (2, 8);
 
-/// Instructions of a merged row for each split: two exponentials, weights. [kernels §3.5 derived]
-const MERGE_SPLIT: u64 = 24;
+/// Cycles of a merged row: for each split, and beside them. [kernels/merge.S]
+const MERGE_ROW: (u64, u64) = (16, 40);
 
-/// Bytes a local copy moves a cycle. [kernels §1 src-later]
-const COPY_BYTES: u64 = 6;
+/// Cycles to copy a 64-bit word, and of the call beside them. [kernels/copy.S]
+const COPY: (u64, u64) = (2, 100);
 
 /// The cost of `blocking`, as a candidate that nothing refuses.
 pub(crate) fn cost(blocking: &Blocking) -> Candidate {
@@ -82,11 +81,15 @@ fn row_slots(rows: u32) -> u64 {
 }
 
 fn pack(blocking: &Blocking) -> u64 {
-    let columns = u64::from(blocking.padded_columns());
-    let queries = row_slots(blocking.owned_rows_max()) * columns * PACK_ELEMENT_QUARTERS;
-    let keys = u64::from(blocking.owned_groups_max() * PANEL) * columns;
-    let panels = keys * (PACK_ELEMENT_QUARTERS + TRANSPOSE_ELEMENT_QUARTERS);
-    3 * CALL + (queries + panels) / 4
+    let (panels, columns) = (
+        u64::from(blocking.panels()),
+        u64::from(blocking.padded_columns()),
+    );
+    let queries = row_slots(blocking.owned_rows_max()) * PACK_LEFT_WORD * columns / 4;
+    let rows = blocking.owned_groups_max() * PANEL;
+    let keys = row_slots(rows) * (PACK_RIGHT.0 * panels + PACK_RIGHT.1);
+    let values = row_slots(rows / 4) * (TRANSPOSE.0 * columns / 2 + TRANSPOSE.1);
+    3 * CALL + queries + keys + values
 }
 
 fn exchange_in(blocking: &Blocking) -> u64 {
@@ -120,12 +123,9 @@ fn gemm(blocking: &Blocking) -> u64 {
 fn softmax(blocking: &Blocking) -> u64 {
     let rows = row_slots(blocking.rows_max());
     let columns = u64::from(PANEL * blocking.groups_max());
-    let mask = if blocking.shape.key_length.is_multiple_of(PANEL) {
-        0
-    } else {
-        rows * MASK_ROW
-    };
-    2 * CALL + mask + rows * SOFTMAX_ROW + rows * columns * SOFTMAX_ELEMENT_TENTHS / 10
+    let full = blocking.shape.key_length.is_multiple_of(PANEL);
+    let mask = if full { 0 } else { rows * MASK_ROW };
+    2 * CALL + mask + rows * SOFTMAX_ROW + rows * columns * SOFTMAX_COLUMN_TENTHS / 10
 }
 
 fn exchange_partials(blocking: &Blocking) -> u64 {
@@ -144,14 +144,14 @@ fn merge(blocking: &Blocking) -> u64 {
         u64::from(blocking.key_splits),
         u64::from(blocking.partials()),
     );
-    let rows = row_slots(blocking.owned_rows_max());
-    let columns = u64::from(blocking.padded_columns());
-    let element = splits * partials * MERGE_ELEMENT + MERGE_OUTPUT;
-    let own = u64::from(blocking.owned_rows_max()) * u64::from(blocking.row_bytes());
-    let copies = if splits == 1 {
-        0
-    } else {
-        (partials + 1) * CALL + partials * own / COPY_BYTES
+    let owned = blocking.owned_rows_max();
+    let pairs = u64::from(blocking.string_columns()) / 2;
+    let columns = pairs * (splits * partials * MERGE_COLUMNS.0 + MERGE_COLUMNS.1);
+    let rows = row_slots(owned) * (columns + splits * MERGE_ROW.0 + MERGE_ROW.1);
+    let words = partials * u64::from(owned * blocking.row_bytes() / 8) + u64::from(owned);
+    let copies = match splits {
+        1 => 0,
+        _ => (partials + 1) * COPY.1 + words * COPY.0,
     };
-    CALL + copies + rows * (splits * MERGE_SPLIT + columns * element)
+    CALL + copies + rows
 }

@@ -138,6 +138,19 @@ pub enum PlanError {
         remedy: Remedy,
     },
 
+    /// Every blocking asks more of a kernel than it can do.
+    #[error("{what} would be {got}; the kernels take at most {most}")]
+    Kernel {
+        /// Of what.
+        what: &'static str,
+        /// How much it would be.
+        got: u32,
+        /// How much it may be.
+        most: u32,
+        /// What would help.
+        remedy: Remedy,
+    },
+
     /// No blocking has room for all its arrays; this one lacks least.
     #[error(
         "no room on a tile for its {array}: {wanted} bytes of {class} memory wanted, {available} available"
@@ -161,6 +174,12 @@ impl PlanError {
     pub(crate) fn misfit(misfit: &Misfit, remedy: Remedy) -> Self {
         match misfit {
             Misfit::EmptyPartials => Self::UnevenKeyBlocks { remedy },
+            Misfit::Kernel { what, got, most } => Self::Kernel {
+                what,
+                got: *got,
+                most: *most,
+                remedy,
+            },
             Misfit::NoRoom(no_room) => Self::Memory {
                 array: no_room.array.clone(),
                 class: no_room.class,
@@ -182,6 +201,7 @@ impl PlanError {
             Self::KeyBlock { .. } => "K0306",
             Self::UnevenKeyBlocks { .. } => "K0307",
             Self::Memory { .. } => "K0308",
+            Self::Kernel { .. } => "K0309",
         }
     }
 
@@ -200,7 +220,9 @@ impl PlanError {
             }
             Self::TooManySplits { .. } | Self::SplitsExceedTiles { .. } => pinned(Pin::KeySplits),
             Self::KeyBlock { .. } => pinned(Pin::KeyBlockRows),
-            Self::UnevenKeyBlocks { remedy } | Self::Memory { remedy, .. } => match remedy {
+            Self::UnevenKeyBlocks { remedy }
+            | Self::Memory { remedy, .. }
+            | Self::Kernel { remedy, .. } => match remedy {
                 Remedy::Pin(pin, _) => pinned(*pin),
                 Remedy::Tiles(_) => Some(&spec.device.tiles),
                 Remedy::Unpin | Remedy::Smaller => None,
@@ -239,7 +261,9 @@ impl PlanError {
             Self::TooManySplits { groups, .. } => take(Pin::KeySplits, *groups),
             Self::SplitsExceedTiles { nearest, .. } => take(Pin::KeySplits, *nearest),
             Self::KeyBlock { nearest, .. } => take(Pin::KeyBlockRows, *nearest),
-            Self::UnevenKeyBlocks { remedy } | Self::Memory { remedy, .. } => match remedy {
+            Self::UnevenKeyBlocks { remedy }
+            | Self::Memory { remedy, .. }
+            | Self::Kernel { remedy, .. } => match remedy {
                 Remedy::Pin(pin, value) => take(*pin, *value),
                 Remedy::Unpin => {
                     "write \"auto\" for query_block_rows, key_splits and key_block_rows".to_owned()
@@ -256,6 +280,8 @@ impl PlanError {
     fn smaller(&self, spec: &Spec) -> String {
         let OpKind::Attention(op) = &spec.ops[0].kind;
         let axis = match self {
+            Self::Kernel { what, .. } if what.ends_with("scores") => "the keys",
+            Self::Kernel { what, .. } if what.ends_with("queries") => "the head dimension",
             Self::Memory { array, .. } if array == name::SCORES => "the queries or the keys",
             Self::Memory { array, .. } if array.starts_with(name::KEYS_VALUES) => "the keys",
             Self::Memory { array, .. } if array == name::INPUT => "the queries or the keys",

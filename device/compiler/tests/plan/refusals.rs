@@ -179,12 +179,12 @@ fn arrays_that_do_not_fit_are_named() {
         &Graph::new(4, [1, 16, 40_000, 1, 128]),
         expect![[r#"
             error[K0308]: no room on a tile for its keys and values: 5120000 bytes of interleaved memory wanted, 425984 available
-             --> graph.toml:3:9
+             --> graph.toml:8:5
               |
-            3 | tiles = 4
-              |         ^
+            8 | [op.attention]
+              |     ^^^^^^^^^
               |
-              = help: allow 148 tiles or more, or shorten the keys"#]],
+              = help: shorten the keys"#]],
     );
 }
 
@@ -209,15 +209,56 @@ fn a_pinned_value_that_does_not_fit_is_told_the_nearest_that_does() {
     check(
         &Graph {
             pins,
-            ..Graph::new(8, [1, 729, 2048, 1, 64])
+            ..Graph::new(8, [1, 729, 1024, 1, 64])
         },
         expect![[r#"
-            error[K0308]: no room on a tile for its scores: 374336 bytes of interleaved memory wanted, 360448 available
+            error[K0308]: no room on a tile for its output: 12032 bytes of standard memory wanted, 10016 available
              --> graph.toml:3:9
               |
             3 | tiles = 8
               |         ^
               |
-              = help: allow 16 tiles or more, or shorten the queries or the keys"#]],
+              = help: allow 10 tiles or more, or shorten the queries"#]],
+    );
+}
+
+#[test]
+fn more_than_a_kernel_takes_is_refused() {
+    let pins = "key_splits = 40";
+    check(
+        &Graph {
+            pins,
+            ..Graph::new(64, [1, 729, 729, 1, 64])
+        },
+        expect![[r#"
+            error[K0309]: key_splits would be 40; the kernels take at most 32
+              --> graph.toml:13:14
+               |
+            13 | key_splits = 40
+               |              ^^
+               |
+               = help: the nearest key_splits that works is 32; "auto" leaves the choice to the planner"#]],
+    );
+    check(
+        &Graph::new(1, [1, 1, 4096, 1, 16]),
+        expect![[r#"
+        error[K0308]: no room on a tile for its input: 262240 bytes of standard memory wanted, 152448 available
+         --> graph.toml:3:9
+          |
+        3 | tiles = 1
+          |         ^
+          |
+          = help: allow 2 tiles or more, or shorten the queries or the keys"#]],
+    );
+    check(
+        &Graph::new(1, [1, 1, 1, 1, 2050]),
+        expect![[r#"
+        error[K0309]: the bytes of a row of queries would be 4128; the kernels take at most 4096
+         --> graph.toml:8:5
+          |
+        8 | [op.attention]
+          |     ^^^^^^^^^
+          |
+          = help: shorten the head dimension"#]],
     );
 }

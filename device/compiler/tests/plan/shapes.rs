@@ -130,6 +130,16 @@ fn pinned_values_are_kept() {
 }
 
 #[test]
+fn kernels_are_asked_for_no_more_than_they_take() {
+    // 46 groups of keys, and tiles for a split each; a merge takes 32.
+    planned(&Graph::new(1472, [1, 729, 729, 1, 64]));
+    planned(&Graph::new(46, [1, 1, 729, 1, 64]));
+    // A row of scores is at most 2048 keys long.
+    let (_, splits, _) = planned(&Graph::new(3, [1, 1, 4096, 1, 16]));
+    assert!(splits >= 2);
+}
+
+#[test]
 fn one_input_may_be_query_key_and_value() {
     let text = r#"name = "self"
 [device]

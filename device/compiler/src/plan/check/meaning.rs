@@ -6,6 +6,7 @@
 //! ([`result`]).
 
 mod input;
+mod limits;
 mod product;
 mod result;
 
@@ -24,6 +25,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), CheckError> {
     steps.lists(plan)?;
     let meaning = Meaning::new(plan, &steps);
     for index in 0..plan.tasks.len() {
+        limits::check(&meaning, index)?;
         let strings = input::check(&meaning, index)?;
         product::check(&meaning, index)?;
         result::check(&meaning, index)?;
