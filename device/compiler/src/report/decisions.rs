@@ -60,7 +60,7 @@ fn blocking(text: &mut String, plan: &Plan) {
     let parts = taken
         .parts
         .iter()
-        .map(|(name, _)| format!("{name:>17}"))
+        .map(|(name, _)| format!("{name:>18}"))
         .collect::<String>();
     line!(text, "  blocks  rows splits  keys tasks{parts}     total");
     for candidate in plan.candidates.iter().take(SHOWN) {
@@ -76,7 +76,7 @@ fn row(text: &mut String, c: &Candidate) {
     let parts: String = c
         .parts
         .iter()
-        .map(|(_, cycles)| format!("{cycles:>17}"))
+        .map(|(_, cycles)| format!("{cycles:>18}"))
         .collect();
     let (blocks, rows, splits, keys) = (
         c.query_blocks,

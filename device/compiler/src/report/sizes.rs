@@ -34,7 +34,7 @@ fn images(text: &mut String, facts: &Facts) {
     let tiles: usize = facts.images.iter().map(|image| image.tiles).sum();
     line!(
         text,
-        "images: {} texts shared by {tiles} tiles",
+        "images: {} shared texts, {tiles} tiles",
         facts.images.len()
     );
     for image in facts.images {

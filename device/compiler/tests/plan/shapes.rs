@@ -1,4 +1,8 @@
+use expect_test::expect_file;
 use tilekiln_compiler::plan::{PlanError, Step, check, plan, text};
+use tilekiln_compiler::report::{
+    BundleFacts, Facts, ImageFacts, KernelFacts, PhaseFacts, StageFacts, TileFacts, report,
+};
 use tilekiln_compiler::spec::parse;
 
 use super::Graph;
@@ -190,4 +194,85 @@ fn check_accepts_every_plan() {
         Ok(())
     })
     .budget_ms(3_000);
+}
+
+macro_rules! graphs {
+    ($($name:ident)*) => {
+        [$((
+            stringify!($name),
+            include_str!(concat!("../../../../tests/graphs/", stringify!($name), ".toml")),
+        )),*]
+    };
+}
+
+#[test]
+fn every_graph_of_the_tests_has_a_plan() {
+    let graphs = graphs!(
+        batches fixed_scale grid key_blocks key_splits one_key one_row one_tile padded_head
+        self_attention stochastic two_tiles
+    );
+    for (name, text) in graphs {
+        let plan = plan(&parse(text).expect(name)).expect(name);
+        assert_eq!(check(&plan), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn the_report_says_what_was_chosen_and_why() {
+    let text = include_str!("../../../../tests/graphs/grid.toml");
+    let plan = plan(&parse(text).expect("it has no faults")).expect("it fits");
+    let phases = [PhaseFacts {
+        horizon: 1100,
+        bound: 1000,
+        sent: 10_000,
+        received: 20_000,
+        controls: 300,
+        row_words: 1234,
+        longest_row: 40,
+        active_tiles: 12,
+    }];
+    let kernel = KernelFacts {
+        name: "gemm".to_owned(),
+        key: "0123abcd".to_owned(),
+        hit: true,
+        bytes: 640,
+        symbols: 3,
+    };
+    let image = ImageFacts {
+        name: "task".to_owned(),
+        tiles: 12,
+        base: 0x4_C010,
+        entry: 0x4_C010,
+        bytes: 4321,
+        symbols: 30,
+    };
+    let largest = TileFacts {
+        tile: 3,
+        code_bytes: 4321,
+        row_bytes: 160,
+        slot_bytes: 700,
+        packet_bytes: 48,
+    };
+    let stage = StageFacts {
+        name: "plan".to_owned(),
+        digest: "ffee".to_owned(),
+        bytes: 5000,
+    };
+    let bundle = BundleFacts {
+        bytes: 100_000,
+        segments: 4000,
+        distinct_segments: 60,
+        image_bytes: 2_000_000,
+    };
+    let facts = Facts {
+        plan: &plan,
+        target: "ipu21",
+        phases: &phases,
+        kernels: &[kernel],
+        images: &[image],
+        largest: Some(&largest),
+        bundle: &bundle,
+        stages: &[stage],
+    };
+    expect_file!["../../../../tests/golden/report_grid.txt"].assert_eq(&report(&facts));
 }
