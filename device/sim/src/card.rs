@@ -162,6 +162,23 @@ impl Card {
             MARK_GS2 => self.chip.mark(Group::Two).into(),
             _ => match debug::place(at) {
                 Some(_) if self.stage == Stage::Loaded => 0,
+                Some((tile, index)) => self
+                    .debug
+                    .read(&self.chip.tiles[usize::from(tile.index())], index),
+                None => self.registers.get(&at).copied().unwrap_or_default(),
+            },
+        }
+    }
+
+    /// Writes the register at `at`. [host-driver §20.4]
+    pub fn write32(&mut self, at: u32, value: u32, host: &mut dyn HostMemory) {
+        if !self.check(at) {
+            return;
+        }
+        match at {
+            MARK_GS1 => self.write_mark(Group::One, value, host),
+            MARK_GS2 => self.write_mark(Group::Two, value, host),
+            _ => match debug::place(at) {
                 Some((tile, index)) => {
                     let held = self.stage == Stage::Loaded;
                     let tile = &mut self.chip.tiles[usize::from(tile.index())];
