@@ -186,3 +186,23 @@ pub fn by_name(name: &str, space: Space) -> Option<&'static Csr> {
 pub fn by_number(number: u16, space: Space) -> Option<&'static Csr> {
     CSRS.iter().find(|csr| csr.number == number && csr.space == space)
 }
+
+/// Fields that code here names: lowest bit, and mask before the shift. [isa-encoding §7.6]
+pub mod field {
+    /// A worker's own number in `$WSR`.
+    pub const WSR_CTXTID_M1: (u32, u32) = (0, 7);
+    /// Clears all accumulators through `$FP_CLR`.
+    pub const FP_CLR_ZAACC: (u32, u32) = (3, 1);
+    /// Iterations in `$REPEAT_COUNT`.
+    pub const REPEAT_COUNT_VALUE: (u32, u32) = (0, 0xffff);
+    /// Exception enable of invalid operations in `$FP_CTL` and `$FP_ICTL`.
+    pub const FP_CTL_INV: (u32, u32) = (0, 1);
+    /// Exception enable of divisions by zero.
+    pub const FP_CTL_DIV0: (u32, u32) = (1, 1);
+    /// Exception enable of overflows.
+    pub const FP_CTL_OFLO: (u32, u32) = (2, 1);
+    /// Stochastic rounding.
+    pub const FP_CTL_ESR: (u32, u32) = (19, 1);
+    /// Overflow to NaN instead of the largest finite value.
+    pub const FP_CTL_NANOO: (u32, u32) = (20, 1);
+}

@@ -1,0 +1,4 @@
+//! The whole-program tests: one binary.
+
+mod kernels;
+mod one_tile;
