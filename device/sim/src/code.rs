@@ -26,6 +26,8 @@ pub(crate) struct WorkerSlot {
     pub main_values: [u32; 5],
     pub aux: Option<AuxFn>,
     pub aux_values: [u32; 5],
+    /// Whether the aux instruction may raise floating-point exceptions.
+    pub watched: bool,
     /// 4 or 8.
     pub bytes: u8,
     /// Whether it may stand in a repeat body.
@@ -47,6 +49,8 @@ pub(crate) struct SupervisorSlot {
     pub bytes: u8,
     /// Whether it belongs to the event clock of a row.
     pub timed: bool,
+    /// Whether it starts workers.
+    pub launch: bool,
     /// Whether it may stand between timed instructions without ending the row.
     pub filler: bool,
     /// What is wrong with it whatever the registers hold.
@@ -219,6 +223,7 @@ fn worker_slot(memory: &Memory, pc: u32) -> WorkerSlot {
         main_values: [0; 5],
         aux: None,
         aux_values: [0; 5],
+        watched: false,
         bytes: 4,
         repeatable: false,
         fault: None,
@@ -257,6 +262,7 @@ impl WorkerSlot {
             Lane::Aux => {
                 self.aux_values = instruction.values;
                 self.aux = exec::aux_lane(form.op);
+                self.watched = crate::float::lookup(form.op).is_some();
                 self.aux.is_none().then_some(missing)
             }
         };
@@ -285,6 +291,7 @@ fn supervisor_slot(memory: &Memory, pc: u32) -> SupervisorSlot {
         results: 0,
         bytes: 4,
         timed: false,
+        launch: false,
         filler: false,
         fault: None,
     };
@@ -313,6 +320,7 @@ fn supervisor_slot(memory: &Memory, pc: u32) -> SupervisorSlot {
         // The cost of such a `put` includes waiting for its source.
         slot.sources = 0;
     }
+    slot.launch = matches!(op, Op::RunMMZ16 | Op::RunallMMZ16);
     slot.timed = exec::exchange::is_timed(op);
     slot.filler = exec::exchange::is_filler(&instruction);
     match supervisor_act(op) {

@@ -42,7 +42,7 @@ pub(crate) struct AuxState<'a> {
 }
 
 /// What an aux instruction gives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct AuxResult {
     /// The first register written.
     pub first: u8,
@@ -99,19 +99,18 @@ pub(crate) struct Main<'a> {
     pub next: u32,
     /// Whether a branch was taken.
     pub taken: bool,
-    /// What is to happen when the bundle retires.
-    pub out: Effects,
+    /// What is to happen when the bundle retires. It stays where it is: copying what was just
+    /// written piece by piece stalls the host.
+    pub out: &'a mut Effects,
 }
 
 /// What a main-lane instruction changes when its bundle retires.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Effects {
-    m_count: u8,
-    a_count: u8,
-    m_at: [u8; 3],
-    a_at: [u8; 4],
-    m_value: [u32; 3],
-    a_value: [u32; 4],
+    m_count: u32,
+    a_count: u32,
+    m: [(u32, u32); 3],
+    a: [(u32, u32); 4],
     /// A store, its address checked.
     pub store: Store,
     /// What else.
@@ -148,15 +147,15 @@ impl Effects {
     /// The main registers written, in order; a later write wins.
     #[inline]
     pub fn m(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        let count = usize::from(self.m_count);
-        self.m_at.iter().zip(self.m_value).take(count).map(|(&at, value)| (usize::from(at), value))
+        let written = self.m.iter().take(self.m_count as usize);
+        written.map(|&(number, value)| (number as usize, value))
     }
 
     /// The aux registers written.
     #[inline]
     pub fn a(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        let count = usize::from(self.a_count);
-        self.a_at.iter().zip(self.a_value).take(count).map(|(&at, value)| (usize::from(at), value))
+        let written = self.a.iter().take(self.a_count as usize);
+        written.map(|&(number, value)| (number as usize, value))
     }
 }
 
@@ -182,18 +181,14 @@ impl Main<'_> {
     /// Notes a result in a main register.
     #[inline]
     pub fn set_m(&mut self, number: u32, value: u32) {
-        let at = usize::from(self.out.m_count) % 3;
-        self.out.m_at[at] = number as u8;
-        self.out.m_value[at] = value;
+        self.out.m[self.out.m_count as usize % 3] = (number, value);
         self.out.m_count += 1;
     }
 
     /// Notes a result in an aux register.
     #[inline]
     pub fn set_a(&mut self, number: u32, value: u32) {
-        let at = usize::from(self.out.a_count) % 4;
-        self.out.a_at[at] = number as u8;
-        self.out.a_value[at] = value;
+        self.out.a[self.out.a_count as usize % 4] = (number, value);
         self.out.a_count += 1;
     }
 

@@ -16,6 +16,9 @@ use crate::trace;
 /// How many instructions without a cost on the event clock may stand inside a row.
 const FILLERS_MAX: usize = 8;
 
+/// All workers, a bit each.
+const ALL_WORKERS: u8 = (1 << WORKERS) - 1;
+
 const NO_AUX_REGISTERS: [u32; 16] = [0; 16];
 
 impl Tile {
@@ -87,9 +90,12 @@ impl Tile {
 
     /// Gives slots to active workers, and to the supervisor where there is none.
     fn run_slots(&mut self, until: u64) -> Option<Yield> {
+        let doomed = self.doomed_launch();
         let mut slot = (self.now % SLOT_PERIOD) as usize;
         while self.active != 0 && self.now < until {
-            if self.active >> slot & 1 != 0 {
+            if doomed == Some(self.now) && self.active == ALL_WORKERS {
+                return self.issue_supervisor();
+            } else if self.active >> slot & 1 != 0 {
                 self.issue_worker(slot);
             } else if self.supervisor.may_issue() && self.workers[slot].state == State::Inactive {
                 if self.supervisor_due() <= self.now {
@@ -97,12 +103,26 @@ impl Tile {
                     if answer.is_some() || !self.supervisor.may_issue() {
                         return answer;
                     }
+                    if self.active == ALL_WORKERS {
+                        self.now += 1;
+                        return None;
+                    }
                 }
             }
             self.now += 1;
             slot = if slot == WORKERS - 1 { 0 } else { slot + 1 };
         }
         None
+    }
+
+    /// When the supervisor's next instruction is a launch and all six workers are active, the cycle
+    /// at which it fails. It does not wait for a slot that only a worker's exit would give.
+    fn doomed_launch(&mut self) -> Option<u64> {
+        if self.active != ALL_WORKERS || !self.supervisor.may_issue() {
+            return None;
+        }
+        let slot = self.code.supervisor(&mut self.memory, self.supervisor.pc).ok()?;
+        slot.launch.then(|| self.supervisor_due())
     }
 
     /// The first cycle, not before now, at which the supervisor's next instruction may issue.
@@ -154,6 +174,7 @@ impl Tile {
                 Ok(done)
             }
             Act::Common(function) => {
+                let mut out = Effects::default();
                 let mut main = Main {
                     m: &self.supervisor.m,
                     a: &NO_AUX_REGISTERS,
@@ -164,10 +185,10 @@ impl Tile {
                     mailbox: 0,
                     next: pc + bytes,
                     taken: false,
-                    out: Effects::default(),
+                    out: &mut out,
                 };
                 function(&values, &mut main)?;
-                let (next, taken, out) = (main.next, main.taken, main.out);
+                let (next, taken) = (main.next, main.taken);
                 self.supervisor.pc = next;
                 for (register, value) in out.m() {
                     self.supervisor.write(register, value, self.now);
@@ -221,6 +242,7 @@ impl Tile {
             );
         }
         self.issued += 1;
+        let mut retired = Retired::default();
         let result = if worker.refused {
             Err(Fault::WorkersBusy {
                 worker: number as u32,
@@ -235,13 +257,13 @@ impl Tile {
                         cycle: self.now,
                         mailbox: self.csrs[usize::from(number::DBG_DATA)],
                     };
-                    worker.execute(slot, pc, around)
+                    worker.execute(slot, pc, around, &mut retired)
                 }
                 Err(fault) => Err(fault),
             }
         };
         match result {
-            Ok(retired) => {
+            Ok(()) => {
                 worker.retire(&retired);
                 self.finish(number, &retired);
             }

@@ -65,6 +65,7 @@ pub(crate) struct Worker {
 }
 
 /// What a bundle does when it retires.
+#[derive(Default)]
 pub(crate) struct Retired {
     pub out: Effects,
     pub aux: AuxResult,
@@ -80,13 +81,6 @@ pub(crate) struct Around<'a> {
     pub cycle: u64,
     pub mailbox: u32,
 }
-
-const NO_AUX: AuxResult = AuxResult {
-    first: 0,
-    count: 0,
-    values: [0; 4],
-    slots: 1,
-};
 
 impl Worker {
     /// Worker `number` before its first launch; `stream` names its tile.
@@ -153,7 +147,13 @@ impl Worker {
 
     /// Executes `slot` at `pc` up to the point where nothing can fail any more.
     #[inline]
-    pub fn execute(&mut self, slot: &WorkerSlot, pc: u32, x: Around<'_>) -> Result<Retired, Fault> {
+    pub fn execute(
+        &mut self,
+        slot: &WorkerSlot,
+        pc: u32,
+        x: Around<'_>,
+        retired: &mut Retired,
+    ) -> Result<(), Fault> {
         let in_body = self.repeat.holds(pc);
         if in_body && !slot.repeatable && slot.fault.as_ref().is_none_or(|f| f.rank() > 1) {
             let Repeat { first, end, .. } = self.repeat;
@@ -169,37 +169,31 @@ impl Worker {
             mailbox: x.mailbox,
             next: pc + u32::from(slot.bytes),
             taken: false,
-            out: Effects::default(),
+            out: &mut retired.out,
         };
         let result = (slot.main)(&slot.main_values, &mut main);
+        retired.next = main.next;
         if let Some(fault) = slot.fault.as_deref() {
-            return Err(result
-                .err()
-                .filter(|found| found.rank() < fault.rank())
-                .unwrap_or(*fault));
+            let sooner = result.err().filter(|found| found.rank() < fault.rank());
+            return Err(sooner.unwrap_or(*fault));
         }
         result?;
-        let (out, mut next) = (main.out, main.next);
-        let aux = match slot.aux {
-            None => NO_AUX,
-            Some(function) => {
-                let (a, weights, settings) = (self.a, x.weights, x.settings);
-                let mut state = AuxState {
-                    a,
-                    fp: &mut self.fp,
-                    weights,
-                    settings,
-                };
+        if let Some(function) = slot.aux {
+            let (a, weights, settings) = (self.a, x.weights, x.settings);
+            let mut state = AuxState { a, fp: &mut self.fp, weights, settings };
+            retired.aux = if slot.watched {
                 issue(function, &slot.aux_values, &mut state)?
-            }
-        };
+            } else {
+                function(&slot.aux_values, &mut state)?
+            };
+        }
         if in_body && pc + BUNDLE == self.repeat.end {
             self.repeat.count -= 1;
             if self.repeat.count > 0 {
-                next = self.repeat.first;
+                retired.next = self.repeat.first;
             }
         }
-        Ok(Retired { out, aux, next })
+        Ok(())
     }
 
     /// Writes a retired bundle's registers.
@@ -211,17 +205,12 @@ impl Worker {
         for (number, value) in retired.out.a() {
             self.set_a(number, value);
         }
-        let AuxResult {
-            first,
-            count,
-            values,
-            slots,
-        } = retired.aux;
-        for (i, value) in values.iter().enumerate().take(usize::from(count)) {
-            self.set_a(usize::from(first) + i, *value);
+        let AuxResult { first, count, values, slots } = &retired.aux;
+        for (i, value) in values.iter().enumerate().take(usize::from(*count)) {
+            self.set_a(usize::from(*first) + i, *value);
         }
         self.busy = slots.saturating_sub(1);
-        self.slots += u64::from(slots);
+        self.slots += 1 + u64::from(self.busy);
         self.pc = retired.next;
     }
 }
