@@ -74,61 +74,62 @@ fn check_pins(op: &spec::Attention, pins: &Pins, tiles: u32) -> Result<(), PlanE
     let shape = op.shape;
     let heads = u64::from(shape.batch) * u64::from(shape.heads);
     if heads > u64::from(tiles) {
-        let limit = u32::from(TILE_COUNT);
+        let (batch, heads, limit) = (shape.batch, shape.heads, u32::from(TILE_COUNT));
         return Err(PlanError::TooManyHeads {
-            batch: shape.batch,
-            heads: shape.heads,
+            batch,
+            heads,
             tiles,
             limit,
         });
     }
+    check_alone(op, pins)?;
     // At least one task a head fits, so none of these divisions leaves nothing.
-    let room = tiles / heads as u32;
-    let groups = shape.key_length.div_ceil(PANEL);
-    let blocks = match pins.query_block_rows {
-        Some(rows) if rows > shape.query_length => {
-            return Err(PlanError::QueryBlockTooLong {
-                rows,
-                length: shape.query_length,
-            });
-        }
-        Some(rows) => shape.query_length.div_ceil(rows),
-        None => 1,
-    };
+    let heads = heads as u32;
+    let room = tiles / heads;
     let splits = pins.key_splits.unwrap_or(1);
-    if splits > groups {
-        return Err(PlanError::TooManySplits {
-            splits,
-            groups,
-            keys: shape.key_length,
-        });
-    }
-    if let Some(rows) = pins.key_block_rows {
-        if !rows.is_multiple_of(PANEL) || rows > KEY_BLOCK_MAX {
-            let nearest = rows.div_ceil(PANEL).clamp(1, KEY_BLOCK_MAX / PANEL) * PANEL;
-            return Err(PlanError::KeyBlock {
-                rows,
-                most: KEY_BLOCK_MAX,
-                nearest,
-            });
-        }
-    }
     if splits > room {
         return Err(PlanError::SplitsExceedTiles {
             splits,
-            heads: heads as u32,
+            heads,
             tiles,
             nearest: room,
         });
     }
-    if u64::from(blocks) * u64::from(splits) > u64::from(room) {
-        let rows = pins.query_block_rows.unwrap_or(shape.query_length);
+    let rows = pins.query_block_rows.unwrap_or(shape.query_length);
+    let blocks = u64::from(shape.query_length.div_ceil(rows));
+    if blocks * u64::from(splits) > u64::from(room) {
         let nearest = shape.query_length.div_ceil(room / splits);
-        let tasks = heads * u64::from(blocks) * u64::from(splits);
+        let tasks = u64::from(heads) * blocks * u64::from(splits);
         return Err(PlanError::BlocksExceedTiles {
             rows,
             tasks,
             tiles,
+            nearest,
+        });
+    }
+    Ok(())
+}
+
+/// Refuses pinned values that no number of tiles would make possible.
+fn check_alone(op: &spec::Attention, pins: &Pins) -> Result<(), PlanError> {
+    let (length, keys) = (op.shape.query_length, op.shape.key_length);
+    if let Some(rows) = pins.query_block_rows.filter(|rows| *rows > length) {
+        return Err(PlanError::QueryBlockTooLong { rows, length });
+    }
+    let groups = keys.div_ceil(PANEL);
+    if let Some(splits) = pins.key_splits.filter(|splits| *splits > groups) {
+        return Err(PlanError::TooManySplits {
+            splits,
+            groups,
+            keys,
+        });
+    }
+    let whole = |rows: u32| rows.is_multiple_of(PANEL) && rows <= KEY_BLOCK_MAX;
+    if let Some(rows) = pins.key_block_rows.filter(|rows| !whole(*rows)) {
+        let nearest = rows.div_ceil(PANEL).clamp(1, KEY_BLOCK_MAX / PANEL) * PANEL;
+        return Err(PlanError::KeyBlock {
+            rows,
+            most: KEY_BLOCK_MAX,
             nearest,
         });
     }

@@ -214,8 +214,8 @@ impl Parts<'_> {
         self.tasks[index as usize].tile
     }
 
-    /// Scores, weights, and a partial result for every key block.
-    fn products(&self, steps: &mut Vec<Step>) {
+    /// Scores, then weights.
+    fn scores(&self, steps: &mut Vec<Step>) {
         let b = self.blocking;
         let (queries, keys) = (self.at(name::QUERIES).0, self.at(name::KEYS_VALUES).0);
         let (scores, statistics) = (self.at(name::SCORES).0, self.at(name::STATISTICS).0);
@@ -246,6 +246,14 @@ impl Parts<'_> {
             let (rows, columns) = (task.rows.len() as u32, PANEL * wide(task));
             vec![scores, score_row(task), rows, columns, statistics]
         }));
+    }
+
+    /// A partial result for every key block.
+    fn weighted_values(&self, steps: &mut Vec<Step>) {
+        let b = self.blocking;
+        let (keys, scores) = (self.at(name::KEYS_VALUES).0, self.at(name::SCORES).0);
+        let (row, panels, stride) = (b.row_bytes(), b.panels(), b.group_bytes());
+        let score_row = |task: &Task| 2 * PANEL * groups(&task.keys).len() as u32;
         for index in 0..b.partials() {
             let out = self.partial(index);
             steps.push(self.compute(
@@ -390,7 +398,8 @@ impl Parts<'_> {
         steps.push(self.sample("first sample", 0));
         self.pack(&mut steps);
         steps.extend(self.exchange_in());
-        self.products(&mut steps);
+        self.scores(&mut steps);
+        self.weighted_values(&mut steps);
         if self.blocking.key_splits > 1 {
             steps.extend(self.exchange_partials());
             self.own_partials(&mut steps);

@@ -213,18 +213,15 @@ fn units(at: u32, bytes: u32) -> Range<u32> {
 }
 
 /// The runs of memory a class may use, in ascending order.
-fn runs(class: Class) -> Vec<Range<u32>> {
-    match class {
-        Class::Window => vec![HOST_WINDOW.0..HOST_WINDOW.0 + HOST_WINDOW_BYTES],
-        Class::Interleaved => vec![INTERLEAVED.0..END.0],
-        Class::Standard => {
-            let first = 1 + CODE_ELEMENTS[1];
-            vec![
-                BASE.0 + first * ELEMENT_BYTES..INTERLEAVED.0,
-                INTERLEAVED.0..END.0,
-            ]
-        }
-    }
+fn runs(class: Class) -> impl Iterator<Item = Range<u32>> {
+    let low = BASE.0 + (1 + CODE_ELEMENTS[1]) * ELEMENT_BYTES..INTERLEAVED.0;
+    let high = INTERLEAVED.0..END.0;
+    let (first, second) = match class {
+        Class::Window => (HOST_WINDOW.0..HOST_WINDOW.0 + HOST_WINDOW_BYTES, None),
+        Class::Interleaved => (high, None),
+        Class::Standard => (low, Some(high)),
+    };
+    std::iter::once(first).chain(second)
 }
 
 /// The state of a placement.
@@ -309,7 +306,6 @@ impl Map<'_> {
 /// Refuses an array that would not even fit alone.
 fn possible(array: &Array) -> Result<(), NoRoom> {
     let most = runs(array.class)
-        .iter()
         .map(|run| run.end - run.start)
         .max()
         .unwrap_or(0);
