@@ -31,8 +31,9 @@ const MASK_ROW: u64 = 11;
 /// Cycles of a phase beside its words: worker barrier and chip-wide sync. [kernels §1 src-later]
 const PHASE: u64 = 600;
 
-/// Events of a message beside its words: route, multiplexer, guard. [kernels §7.4 derived]
-const MESSAGE: u64 = 110;
+/// Events before the first word of a phase arrives and behind its last: route, multiplexer, guard.
+/// Messages of a phase abut, so they cost it once. [kernels §7.4 derived, exchange §13.3]
+const LATENCY: u64 = 110;
 
 /// Cycles to scale a 64-bit word of the queries. [kernels/pack_left.S]
 const PACK_LEFT_WORD: u64 = 7;
@@ -93,24 +94,17 @@ fn pack(blocking: &Blocking) -> u64 {
 }
 
 fn exchange_in(blocking: &Blocking) -> u64 {
-    let (q, k) = (
-        u64::from(blocking.query_blocks()),
-        u64::from(blocking.key_splits),
-    );
-    let mut words = 0;
-    let mut messages = 0;
-    if k > 1 {
-        words += u64::from(blocking.rows_max()) * u64::from(blocking.row_bytes() / 4);
-        messages += k;
-    }
-    if q > 1 {
-        words += u64::from(blocking.groups_max()) * u64::from(blocking.group_bytes() / 4);
-        messages += q.min(u64::from(blocking.groups_max()));
-    }
-    if messages == 0 {
-        0
-    } else {
-        PHASE + words + MESSAGE * messages
+    let queries = match blocking.key_splits {
+        1 => 0,
+        _ => u64::from(blocking.rows_max()) * u64::from(blocking.row_bytes() / 4),
+    };
+    let keys = match blocking.query_blocks() {
+        1 => 0,
+        _ => u64::from(blocking.groups_max()) * u64::from(blocking.group_bytes() / 4),
+    };
+    match queries + keys {
+        0 => 0,
+        words => PHASE + LATENCY + words,
     }
 }
 
@@ -136,7 +130,7 @@ fn exchange_partials(blocking: &Blocking) -> u64 {
     let partials = u64::from(blocking.partials());
     let row_words = partials * u64::from(blocking.row_bytes() / 4) + 2;
     let words = others * u64::from(blocking.owned_rows_max()) * row_words;
-    PHASE + words + MESSAGE * others * (partials + 1)
+    PHASE + LATENCY + words
 }
 
 fn merge(blocking: &Blocking) -> u64 {
