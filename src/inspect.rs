@@ -121,6 +121,10 @@ fn write_field(text: &mut String, depth: usize, key: &str, value: &Json) {
 fn plain(value: &Json) -> String {
     match value {
         Json::Text(text) => text.clone(),
+        Json::List(items) => {
+            let items: Vec<_> = items.iter().map(plain).collect();
+            format!("[{}]", items.join(", "))
+        }
         value => value.to_string(),
     }
 }

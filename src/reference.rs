@@ -244,6 +244,10 @@ impl Head {
     }
 
     /// The scores of `BLOCK` rows from `first`.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "indices over small arrays become vectors"
+    )]
     fn scores<const ROUNDED: bool>(&self, first: usize, scores: &mut [f64]) {
         let query: [&[f64]; BLOCK] =
             std::array::from_fn(|row| &self.query[(first + row) * self.columns..][..self.columns]);
@@ -278,6 +282,10 @@ impl Head {
     }
 
     /// Weighted sums of the values for `BLOCK` rows of weights.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "indices over small arrays become vectors"
+    )]
     fn weigh(&self, weights: &[f64], block: &mut [f64]) {
         let weights: [&[f64]; BLOCK] =
             std::array::from_fn(|row| &weights[row * self.keys..][..self.keys]);
