@@ -9,6 +9,10 @@ pub struct Settings {
     /// Whether the edge of what the documents say stops the context (`true`), or the assumed
     /// default is taken and logged (`false`).
     pub strict: bool,
+    /// Whether the matrix unit drops the bits of an addend more than 31 places below the largest
+    /// one, as a header of the first chip hints, instead of adding exactly. Either way there is one
+    /// rounding to single an issue. [isa-float §4.6, A-AMPROUND]
+    pub truncated_sums: bool,
 }
 
 impl Default for Settings {
@@ -16,6 +20,7 @@ impl Default for Settings {
         Self {
             fill_seed: 0x7469_6c65,
             strict: true,
+            truncated_sums: false,
         }
     }
 }

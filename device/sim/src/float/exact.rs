@@ -71,6 +71,25 @@ pub(crate) fn fused_sum(acc: u32, terms: &[f64], scale: i32) -> (u32, u32) {
     special_sum(acc, terms)
 }
 
+/// The same sum by the other model of the inner precision: all addends are aligned to the largest
+/// one, what lies more than 31 places below its leading bit is dropped, and the rest is rounded
+/// once. [isa-float §4.6 model T]
+#[cold]
+pub(crate) fn truncated_sum(acc: u32, terms: &[f64], scale: i32) -> (u32, u32) {
+    let wide = f64::from(flush(acc));
+    let addends = || terms.iter().map(|term| term * power(scale)).chain([wide]);
+    let largest = addends().map(f64::abs).fold(0.0, f64::max);
+    if largest == 0.0 || !addends().all(f64::is_finite) {
+        return fused_sum(acc, terms, scale);
+    }
+    let exponent = (largest.to_bits() >> 52) as i32 - 1023;
+    // Each quotient is below 2^32, and so are their nine at most: the sum is exact.
+    let kept: i64 = addends().map(|v| (v * power(31 - exponent)) as i64).sum();
+    let result = (kept as f64 * power(exponent - 31)) as f32;
+    let flags = if result.is_infinite() { flag::OFLO } else { 0 };
+    (flush(result.to_bits()).to_bits(), flags)
+}
+
 /// A sum with an infinity or a NaN in it, by the rules of IEEE. [isa-float §4.6]
 #[cold]
 fn special_sum(acc: u32, terms: &[f64]) -> (u32, u32) {
@@ -217,6 +236,28 @@ mod tests {
         assert_eq!(fused_sum(0x8000_0000, &[-0.0, -0.0], 0), (0x8000_0000, 0));
         assert_eq!(fused_sum(0x8000_0000, &[-0.0, 0.0], 0), (0, 0));
         assert_eq!(fused_sum(0x3f80_0000, &[-1.0, -0.0], 0), (0, 0));
+    }
+
+    #[test]
+    fn the_two_models_differ_by_no_more_than_the_bits_that_are_dropped() {
+        let term = 1.0 + power(-20);
+        let (exact, _) = fused_sum(0xbf80_0000, &[term, power(-40)], 0);
+        let (dropped, _) = truncated_sum(0xbf80_0000, &[term, power(-40)], 0);
+        assert_eq!(f64::from(f32::from_bits(exact)), power(-20) + power(-40));
+        assert_eq!(f64::from(f32::from_bits(dropped)), power(-20));
+        arbtest::arbtest(|u| {
+            let mut half = || Ok(wide16(u.arbitrary::<u16>()? & 0xbfff));
+            let terms = [half()? * half()?, half()? * half()?, half()?, half()?];
+            let acc = half()? as f32;
+            let (exact, _) = fused_sum(acc.to_bits(), &terms, 0);
+            let (other, _) = truncated_sum(acc.to_bits(), &terms, 0);
+            let [exact, other] = [exact, other].map(|bits| f64::from(f32::from_bits(bits)));
+            let all = terms.iter().copied().chain([f64::from(acc)]);
+            let largest = all.map(f64::abs).fold(0.0, f64::max);
+            let bound = 5.0 * power(-31) * largest + power(-23) * exact.abs();
+            assert!((exact - other).abs() <= bound, "{exact} {other}");
+            Ok(())
+        });
     }
 
     #[test]

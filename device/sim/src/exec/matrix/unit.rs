@@ -7,7 +7,7 @@ use tilekiln_isa::op::Op;
 use crate::exec::{AuxFault, AuxFn, AuxResult, AuxState};
 use crate::float::FpState;
 use crate::float::lanes::{max16, min16};
-use crate::float::matrix::Input;
+use crate::float::matrix::{Factors, Input};
 use crate::float::operands::{join, split};
 use crate::float::round::widen16;
 
@@ -131,12 +131,25 @@ fn leave2(state: &mut AuxState<'_>, number: u32, out: [u32; 4], as_halves: bool)
     }
 }
 
+/// What a step of `slot` multiplies.
+#[inline(always)]
+fn factors<'a>(state: &AuxState<'a>, slot: usize, input: Input) -> Factors<'a> {
+    let (weights, truncated) = (state.weights, state.settings.truncated_sums);
+    Factors {
+        weights,
+        slot,
+        input,
+        truncated,
+    }
+}
+
 /// The 16-unit product of halves.
 fn f16v4hihov4amp(values: &Values, state: &mut AuxState<'_>) -> Outcome {
     let phase = decode(&AMP_F16, values[3])?;
     let input = Input::Halves(state.halves4(values[1]));
     let partials = enter4(state.halves4(values[2]));
-    let out = state.fp.amp::<16>(state.weights, phase, input, partials);
+    let factors = factors(state, phase, input);
+    let out = state.fp.amp::<16>(factors, partials);
     Ok(AuxResult::halves4(values[0], leave(state.fp, out)))
 }
 
@@ -144,7 +157,8 @@ fn f16v4hihov4amp(values: &Values, state: &mut AuxState<'_>) -> Outcome {
 fn f8v8hihov4amp(values: &Values, state: &mut AuxState<'_>) -> Outcome {
     let phase = decode(&AMP_F8, values[3])?;
     let (input, partials) = (bytes(state, values[1]), enter4(state.halves4(values[2])));
-    let out = state.fp.amp::<16>(state.weights, phase, input, partials);
+    let factors = factors(state, phase, input);
+    let out = state.fp.amp::<16>(factors, partials);
     Ok(AuxResult::halves4(values[0], leave(state.fp, out)))
 }
 
@@ -154,7 +168,8 @@ fn product(values: &Values, state: &mut AuxState<'_>, from: bool, to: bool) -> O
     let phase = decode(&AMP_F16, values[3])?;
     let input = Input::Halves(state.halves4(values[1]));
     let partials = enter2(state, values[2], from);
-    let out = state.fp.amp::<8>(state.weights, phase, input, partials);
+    let factors = factors(state, phase, input);
+    let out = state.fp.amp::<8>(factors, partials);
     Ok(leave2(state, values[0], out, to))
 }
 
@@ -181,7 +196,8 @@ fn f16v4hihov4slic(values: &Values, state: &mut AuxState<'_>) -> Outcome {
     let slot = decode(&SLIC, values[3])?;
     let input = Input::Halves(state.halves4(values[1]));
     let partials = enter4(state.halves4(values[2]));
-    let out = state.fp.slic::<16>(state.weights, slot, input, partials);
+    let factors = factors(state, slot, input);
+    let out = state.fp.slic::<16>(factors, partials);
     Ok(AuxResult::halves4(values[0], leave(state.fp, out)))
 }
 
@@ -189,7 +205,8 @@ fn f16v4hihov4slic(values: &Values, state: &mut AuxState<'_>) -> Outcome {
 fn f8v8hihov4slic(values: &Values, state: &mut AuxState<'_>) -> Outcome {
     let slot = decode(&SLIC, values[3])?;
     let (input, partials) = (bytes(state, values[1]), enter4(state.halves4(values[2])));
-    let out = state.fp.slic::<16>(state.weights, slot, input, partials);
+    let factors = factors(state, slot, input);
+    let out = state.fp.slic::<16>(factors, partials);
     Ok(AuxResult::halves4(values[0], leave(state.fp, out)))
 }
 
@@ -199,7 +216,8 @@ fn convolution(values: &Values, state: &mut AuxState<'_>, from: bool, to: bool) 
     let slot = decode(&SLIC, values[3])?;
     let input = Input::Halves(state.halves4(values[1]));
     let partials = enter2(state, values[2], from);
-    let out = state.fp.slic::<8>(state.weights, slot, input, partials);
+    let factors = factors(state, slot, input);
+    let out = state.fp.slic::<8>(factors, partials);
     Ok(leave2(state, values[0], out, to))
 }
 

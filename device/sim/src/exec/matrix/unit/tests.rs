@@ -15,6 +15,7 @@ use crate::settings::Settings;
 struct Unit {
     fp: FpState,
     weights: Weights,
+    settings: Settings,
 }
 
 impl Unit {
@@ -24,6 +25,7 @@ impl Unit {
         Self {
             fp,
             weights: Weights::default(),
+            settings: Settings::default(),
         }
     }
 
@@ -32,13 +34,12 @@ impl Unit {
         let mut a = [0; 16];
         a[..x.len()].copy_from_slice(x);
         a[4..4 + partials.len()].copy_from_slice(partials);
-        let settings = Settings::default();
-        let weights = &self.weights;
+        let (weights, settings) = (&self.weights, &self.settings);
         let mut state = AuxState {
             a,
             fp: &mut self.fp,
             weights,
-            settings: &settings,
+            settings,
         };
         let function = lookup(op).expect("the form is known");
         let result = issue(function, &[6, 0, 4, imm, 0], &mut state).expect("no fault");
@@ -238,7 +239,8 @@ fn check(form: Form, warm: &[usize]) {
     let mut integers = Integers(Prng::seed(form.units as u32 + form.phases as u32));
     let mut unit = Unit::new();
     unit.fp.set_csr(0x109, 3);
-    for rows in [1, 2, 5] {
+    for (rows, truncated_sums) in [(1, false), (2, true), (5, false)] {
+        unit.settings.truncated_sums = truncated_sums;
         let a = integers.matrix(rows, form.inner());
         let b = integers.matrix(form.units, form.inner());
         let c = integers.matrix(rows, form.units);
