@@ -268,7 +268,7 @@ pub enum LinkError {
         /// What it refers to.
         name: String,
         /// Why not.
-        error: RelocationError,
+        error: Box<RelocationError>,
     },
     /// An object refers to a section or symbol that it does not have.
     #[error("{object} is damaged: {section} refers to a name that is not there")]

@@ -64,8 +64,13 @@ pub enum ImageError {
 ///
 /// The first class that does not assemble or link.
 pub fn images(programs: &Programs, kernels: &[KernelObject]) -> Result<Images, ImageError> {
-    let classes = programs.classes.iter().map(|class| link_class(programs, class, kernels));
-    Ok(Images { classes: classes.collect::<Result<_, _>>()? })
+    let classes = programs
+        .classes
+        .iter()
+        .map(|class| link_class(programs, class, kernels));
+    Ok(Images {
+        classes: classes.collect::<Result<_, _>>()?,
+    })
 }
 
 fn link_class(
@@ -79,16 +84,25 @@ fn link_class(
         symbols: Vec::new(),
         mode: Mode::Supervisor,
     };
-    let named = |errors| ImageError::Program { class: class.name.clone(), errors };
+    let named = |errors| ImageError::Program {
+        class: class.name.clone(),
+        errors,
+    };
     let program = asm::assemble(&source).map_err(named)?;
     let mut objects = vec![&program];
     for name in ["support"].iter().chain(&class.kernels) {
         let kernel = kernels.iter().find(|kernel| kernel.name == *name);
-        let missing = || ImageError::NoKernel { class: class.name.clone(), kernel: name };
+        let missing = || ImageError::NoKernel {
+            class: class.name.clone(),
+            kernel: name,
+        };
         objects.push(&kernel.ok_or_else(missing)?.object);
     }
-    let symbols: Vec<(&str, u32)> =
-        programs.symbols.iter().map(|(name, value)| (name.as_str(), value.0)).collect();
+    let symbols: Vec<(&str, u32)> = programs
+        .symbols
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.0))
+        .collect();
     let input = LinkInput {
         objects: &objects,
         entry: "entry",
@@ -97,5 +111,8 @@ fn link_class(
         fixed: &[],
         symbols: &symbols,
     };
-    image::link(&input).map_err(|error| ImageError::Link { class: class.name.clone(), error })
+    image::link(&input).map_err(|error| ImageError::Link {
+        class: class.name.clone(),
+        error,
+    })
 }

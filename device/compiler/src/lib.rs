@@ -33,8 +33,8 @@ pub mod spec;
 
 use diagnostic::Diagnostic;
 pub use images::KernelObject;
-use pack::{Parts, Stage};
 pub use pack::Baked;
+use pack::{Parts, Stage};
 
 /// Why a graph could not be baked: the pass that gave up, and its reason.
 #[derive(Debug, thiserror::Error)]
@@ -104,12 +104,43 @@ pub fn compile(graph: &str, kernels: &[KernelObject]) -> Result<Baked, CompileEr
     let programs = program::generate(&plan, &schedule)?;
     let images = images::images(&programs, kernels)?;
     let stages = [
-        Stage { name: "plan", output: plan::text(&plan).into_bytes() },
-        Stage { name: "schedule", output: format!("{schedule:?}").into_bytes() },
-        Stage { name: "programs", output: format!("{programs:?}").into_bytes() },
-        Stage { name: "images", output: format!("{images:?}").into_bytes() },
+        Stage {
+            name: "plan",
+            output: plan::text(&plan).into_bytes(),
+        },
+        Stage {
+            name: "schedule",
+            output: format!("{schedule:?}").into_bytes(),
+        },
+        Stage {
+            name: "programs",
+            output: format!("{programs:?}").into_bytes(),
+        },
+        Stage {
+            name: "images",
+            output: format!("{images:?}").into_bytes(),
+        },
     ];
-    let report = format!("{facts:?}");
-    let parts = Parts { spec: &spec, plan: &plan, programs: &programs, images: &images, stages: &stages, report };
-    Ok(pack::pack(&parts)?)
+    let results = report::Results {
+        target: spec.device.target.name(),
+        plan: &plan,
+        schedule: &schedule,
+        checked: &facts,
+        kernels,
+        programs: &programs,
+        images: &images,
+        stages: &stages,
+    };
+    let inside = report::gather(&results, None);
+    let parts = Parts {
+        spec: &spec,
+        plan: &plan,
+        programs: &programs,
+        images: &images,
+        stages: &stages,
+        report: &inside,
+    };
+    let mut baked = pack::pack(&parts)?;
+    baked.report = report::gather(&results, Some(&baked.facts));
+    Ok(baked)
 }

@@ -1,16 +1,18 @@
 //! Images → bundle bytes, manifest and report.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use tilekiln_bundle::{
-    Binding, Builder, Direction, Host, HostPhase, Line, Meta, Roles, Rounding, Tensor, TensorKind,
-    Verify, WriteError, digest::Digest,
+    Binding, Builder, Bundle, Direction, Host, HostPhase, Line, Meta, Roles, Rounding, Tensor,
+    TensorKind, Verify, WriteError, digest::Digest,
 };
 use tilekiln_chip::{ByteAddr, TileId, assumed};
 
 use crate::images::Images;
 use crate::plan::{HostDirection, Plan, Rounding as PlanRounding, Step};
 use crate::program::Programs;
+use crate::report::BundleFacts;
 use crate::spec::{OpKind, Spec, ValueRef};
 
 /// What a bake leaves behind.
@@ -20,8 +22,10 @@ pub struct Baked {
     pub bundle: Vec<u8>,
     /// Digest and size of every stage's output, as TOML.
     pub manifest: String,
-    /// What was decided and why.
+    /// What was decided and why, for a reader at the desk.
     pub report: String,
+    /// How large the bundle came out.
+    pub facts: BundleFacts,
     /// Listings and tables for a reader, by file name.
     pub files: Vec<(String, Vec<u8>)>,
 }
@@ -46,8 +50,8 @@ pub struct Parts<'a> {
     pub images: &'a Images,
     /// The outputs of all stages, in order.
     pub stages: &'a [Stage],
-    /// What was decided and why.
-    pub report: String,
+    /// What was decided and why, as the bundle holds it.
+    pub report: &'a str,
 }
 
 /// Why images do not become a bundle.
@@ -79,12 +83,32 @@ pub fn pack(parts: &Parts<'_>) -> Result<Baked, PackError> {
     }
     let mut manifest = manifest(parts);
     builder.manifest(&manifest);
-    builder.report(&parts.report);
+    builder.report(parts.report);
     tiles(&mut builder, parts)?;
     let bundle = builder.finish()?;
     manifest.push_str(&stage_line("bundle", &bundle));
-    let files = files(parts);
-    Ok(Baked { bundle, manifest, report: parts.report.clone(), files })
+    let facts = facts(&bundle)?;
+    let report = parts.report.to_owned();
+    Ok(Baked {
+        bundle,
+        manifest,
+        report,
+        facts,
+        files: files(parts),
+    })
+}
+
+/// How large `bundle` came out.
+fn facts(bundle: &[u8]) -> Result<BundleFacts, PackError> {
+    let read = Bundle::parse(bundle).map_err(WriteError::from)?;
+    let segments = || read.tiles().flat_map(|tile| tile.segments());
+    let distinct: BTreeSet<usize> = segments().map(|segment| segment.bundle_offset).collect();
+    Ok(BundleFacts {
+        bytes: bundle.len() as u64,
+        segments: segments().count(),
+        distinct_segments: distinct.len(),
+        image_bytes: read.tiles().map(|tile| tile.bytes() as u64).sum(),
+    })
 }
 
 fn meta<'a>(parts: &Parts<'a>) -> Meta<'a> {
@@ -129,7 +153,10 @@ fn meta<'a>(parts: &Parts<'a>) -> Meta<'a> {
 
 /// Internal phases of a call.
 fn exchange_phases(plan: &Plan) -> u32 {
-    plan.steps.iter().filter(|step| matches!(step, Step::Exchange(_))).count() as u32
+    plan.steps
+        .iter()
+        .filter(|step| matches!(step, Step::Exchange(_)))
+        .count() as u32
 }
 
 fn host(parts: &Parts<'_>) -> Host {
@@ -144,7 +171,9 @@ fn host(parts: &Parts<'_>) -> Host {
 
 /// The tile whose end the host looks at: logical and physical number 0.
 fn first_tile() -> TileId {
-    TileId::all().next().unwrap_or_else(|| unreachable!("a chip has tiles"))
+    TileId::all()
+        .next()
+        .unwrap_or_else(|| unreachable!("a chip has tiles"))
 }
 
 fn verify(spec: &Spec) -> Verify {
@@ -163,12 +192,20 @@ fn tensors(builder: &mut Builder, parts: &Parts<'_>) -> Result<(), PackError> {
     let mut names = Vec::new();
     for input in &parts.spec.inputs {
         let (name, shape) = (input.name.value.as_str(), input.shape.value);
-        builder.tensor(&Tensor { name, kind: TensorKind::Input, shape });
+        builder.tensor(&Tensor {
+            name,
+            kind: TensorKind::Input,
+            shape,
+        });
         names.push(name);
     }
     for output in &parts.spec.outputs {
         let name = output.name.value.as_str();
-        builder.tensor(&Tensor { name, kind: TensorKind::Output, shape: output.shape });
+        builder.tensor(&Tensor {
+            name,
+            kind: TensorKind::Output,
+            shape: output.shape,
+        });
         names.push(name);
     }
     for phase in &parts.plan.host.phases {
@@ -183,7 +220,9 @@ fn tensors(builder: &mut Builder, parts: &Parts<'_>) -> Result<(), PackError> {
     }
     for binding in &parts.plan.host.bindings {
         let found = names.iter().position(|name| *name == binding.tensor);
-        let missing = || PackError::NoTensor { tensor: binding.tensor.clone() };
+        let missing = || PackError::NoTensor {
+            tensor: binding.tensor.clone(),
+        };
         builder.binding(&Binding {
             tensor: found.ok_or_else(missing)? as u32,
             buffer_offset: binding.buffer_offset,
@@ -203,20 +242,28 @@ fn tiles(builder: &mut Builder, parts: &Parts<'_>) -> Result<(), PackError> {
     for (class, linked) in parts.programs.classes.iter().zip(&parts.images.classes) {
         let handle = builder.class(&class.name);
         for line in &linked.lines {
-            let symbol = line.symbol.map_or("", |index| linked.symbols[index].name.as_str());
-            builder.line(handle, &Line {
-                start: ByteAddr(line.range.start),
-                end: ByteAddr(line.range.end),
-                symbol,
-                file: &linked.files[line.file],
-                line: line.line,
-            });
+            let symbol = line
+                .symbol
+                .map_or("", |index| linked.symbols[index].name.as_str());
+            builder.line(
+                handle,
+                &Line {
+                    start: ByteAddr(line.range.start),
+                    end: ByteAddr(line.range.end),
+                    symbol,
+                    file: &linked.files[line.file],
+                    line: line.line,
+                },
+            );
         }
         classes.push(handle);
     }
     for (tile, words) in TileId::all().zip(&parts.programs.tiles) {
         let linked = &parts.images.classes[words.class];
-        let code = linked.segments.iter().map(|s| (ByteAddr(s.address), s.bytes.clone()));
+        let code = linked
+            .segments
+            .iter()
+            .map(|s| (ByteAddr(s.address), s.bytes.clone()));
         let own = words.runs.iter().map(|(at, words)| (*at, to_bytes(words)));
         let mut segments: Vec<(ByteAddr, Vec<u8>)> = code.chain(own).collect();
         segments.sort_by_key(|segment| segment.0);
@@ -235,8 +282,10 @@ fn manifest(parts: &Parts<'_>) -> String {
         "# Digest and size of every stage's output. `cargo xtask artifacts --bless` renews it.\n",
     );
     let _ = writeln!(text, "target = \"{}\"", parts.spec.device.target.name());
-    let codes: String =
-        assumed::CODES.iter().map(|code| format!("{} {}\n", code.name, code.value)).collect();
+    let codes: String = assumed::CODES
+        .iter()
+        .map(|code| format!("{} {}\n", code.name, code.value))
+        .collect();
     text.push_str(&stage_line("operand_codes", codes.as_bytes()));
     for stage in parts.stages {
         text.push_str(&stage_line(stage.name, &stage.output));
@@ -245,7 +294,11 @@ fn manifest(parts: &Parts<'_>) -> String {
 }
 
 fn stage_line(name: &str, output: &[u8]) -> String {
-    format!("{name} = {{ bytes = {}, sha256 = \"{}\" }}\n", output.len(), Digest::of(output))
+    format!(
+        "{name} = {{ bytes = {}, sha256 = \"{}\" }}\n",
+        output.len(),
+        Digest::of(output)
+    )
 }
 
 /// The program and the map of every class, for a reader.
@@ -256,7 +309,11 @@ fn files(parts: &Parts<'_>) -> Vec<(String, Vec<u8>)> {
         let linked = &parts.images.classes[index];
         let mut map = format!("# class {index}: {}\n", class.name);
         for symbol in &linked.symbols {
-            let _ = writeln!(map, "{:#x} {:6} {}", symbol.address, symbol.size, symbol.name);
+            let _ = writeln!(
+                map,
+                "{:#x} {:6} {}",
+                symbol.address, symbol.size, symbol.name
+            );
         }
         files.push((format!("class-{index}.map"), map.into_bytes()));
     }

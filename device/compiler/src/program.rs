@@ -85,7 +85,9 @@ pub enum ProgramError {
         available: u32,
     },
     /// The rows do not fit their element.
-    #[error("the exchange rows of {phases} phases need {wanted} bytes; their element has {available}")]
+    #[error(
+        "the exchange rows of {phases} phases need {wanted} bytes; their element has {available}"
+    )]
     RowsTooLarge {
         /// Internal phases of a call.
         phases: usize,
@@ -114,7 +116,12 @@ pub fn generate(plan: &Plan, schedule: &Schedule) -> Result<Programs, ProgramErr
     let (rows, code) = row_places(plan, schedule)?;
     let packets = host::packet_places(plan, schedule)?;
     let slots = slots::Slots::of(plan)?;
-    let places = Places { slots, packets, rows, code };
+    let places = Places {
+        slots,
+        packets,
+        rows,
+        code,
+    };
 
     let mut classes = Vec::new();
     let mut by_part: BTreeMap<skeleton::Part, usize> = BTreeMap::new();
@@ -125,11 +132,20 @@ pub fn generate(plan: &Plan, schedule: &Schedule) -> Result<Programs, ProgramErr
             classes.push(skeleton::class(plan, &places, &part));
             classes.len() - 1
         });
-        tiles.push(TileWords { class, runs: tile_runs(plan, schedule, &places, tile) });
+        tiles.push(TileWords {
+            class,
+            runs: tile_runs(plan, schedule, &places, tile),
+        });
     }
     let completion = places.slots.completion();
     let symbols = places.slots.symbols();
-    Ok(Programs { classes, tiles, symbols, code: places.code, completion })
+    Ok(Programs {
+        classes,
+        tiles,
+        symbols,
+        code: places.code,
+        completion,
+    })
 }
 
 /// The runs of words of `tile`.
@@ -144,11 +160,17 @@ fn tile_runs(
     if task.is_some() {
         for (phase, at) in schedule.phases.iter().zip(&places.rows) {
             let row = phase.rows.binary_search_by_key(&tile, |row| row.tile);
-            let words = row.map_or_else(|_| skeleton::EMPTY_ROW.to_vec(), |i| phase.rows[i].words.clone());
+            let words = row.map_or_else(
+                |_| skeleton::EMPTY_ROW.to_vec(),
+                |i| phase.rows[i].words.clone(),
+            );
             runs.push((*at, words));
         }
     }
-    runs.push((places.slots.start(), places.slots.words(plan, schedule, tile, task)));
+    runs.push((
+        places.slots.start(),
+        places.slots.words(plan, schedule, tile, task),
+    ));
     runs.sort_by_key(|run| run.0);
     runs
 }
@@ -160,12 +182,19 @@ fn row_places(
     schedule: &Schedule,
 ) -> Result<(Vec<ByteAddr>, Vec<Range<u32>>), ProgramError> {
     let mut code = plan.layout.executable.clone();
-    let element = code.last().cloned().ok_or(ProgramError::Unplaced { name: "executable element" })?;
+    let element = code.last().cloned().ok_or(ProgramError::Unplaced {
+        name: "executable element",
+    })?;
     let mut next = element.start;
     let mut places = Vec::new();
     for phase in &schedule.phases {
         places.push(ByteAddr(next));
-        let longest = phase.rows.iter().map(|row| row.words.len()).max().unwrap_or(0);
+        let longest = phase
+            .rows
+            .iter()
+            .map(|row| row.words.len())
+            .max()
+            .unwrap_or(0);
         let bytes = 4 * longest.max(skeleton::EMPTY_ROW.len()) as u32;
         next += bytes.next_multiple_of(8);
     }
@@ -173,7 +202,11 @@ fn row_places(
     // is not: the rest of the element is code.
     if next > element.end {
         let (wanted, available) = (next - element.start, element.end - element.start);
-        return Err(ProgramError::RowsTooLarge { phases: places.len(), wanted, available });
+        return Err(ProgramError::RowsTooLarge {
+            phases: places.len(),
+            wanted,
+            available,
+        });
     }
     if let Some(last) = code.last_mut() {
         last.start = next;
@@ -193,7 +226,9 @@ fn allocation<'a>(
     plan: &'a Plan,
     name: &'static str,
 ) -> Result<&'a crate::plan::Allocation, ProgramError> {
-    plan.layout.find(name).ok_or(ProgramError::Unplaced { name })
+    plan.layout
+        .find(name)
+        .ok_or(ProgramError::Unplaced { name })
 }
 
 /// The compute steps of a plan, in order.

@@ -4,7 +4,10 @@
 //! section of the bundle, and `tilekiln inspect` shows it.
 
 mod decisions;
+mod gather;
 mod sizes;
+
+pub use gather::{Results, gather};
 
 use crate::plan::{Plan, Step};
 
@@ -23,8 +26,8 @@ pub struct Facts<'a> {
     pub images: &'a [ImageFacts],
     /// The tile with most bytes, if there are tiles.
     pub largest: Option<&'a TileFacts>,
-    /// What the bundle holds.
-    pub bundle: &'a BundleFacts,
+    /// What the bundle holds; `None` inside it, where its size cannot be known.
+    pub bundle: Option<&'a BundleFacts>,
     /// Digest and size of every stage's output, in the order of the stages.
     pub stages: &'a [StageFacts],
 }
@@ -57,8 +60,8 @@ pub struct KernelFacts {
     pub name: String,
     /// The key of its artifact, in hexadecimal.
     pub key: String,
-    /// Whether the artifact was found; otherwise it was assembled.
-    pub hit: bool,
+    /// Whether the artifact was found; `None` where that must not matter: in the bundle itself.
+    pub hit: Option<bool>,
     /// Bytes of its code and data.
     pub bytes: u64,
     /// Its symbols.

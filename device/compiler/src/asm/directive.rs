@@ -199,7 +199,7 @@ impl Assembler {
         cursor.end()?;
         if power {
             let exponent = u32::try_from(value).ok().filter(|exponent| *exponent < 32);
-            value = exponent.map_or(-1, |exponent| 1 << exponent);
+            value = exponent.map_or(value, |exponent| 1 << exponent);
         }
         self.sections
             .align(value, fill)
@@ -210,6 +210,9 @@ impl Assembler {
     fn section(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let at = cursor.offset();
         let name = section_name(cursor)?;
+        if name.is_empty() || name.contains(char::is_control) {
+            return Err(Fault::at(at, Kind::BadSectionName(name)));
+        }
         let (mut flags, mut zeros) = (None, false);
         if cursor.take(",") {
             let flags_at = cursor.offset();

@@ -333,14 +333,11 @@ impl Assembler {
         let body = self.body(".macro", &[".endm", ".endmacro"]);
         let body = body.ok_or_else(|| Fault::here(Kind::Unclosed(".macro", ".endm")))?;
         let text = &piece.text[after..];
-        let head = macros::head(text, body.into());
+        let head = macros::head(text, body.into(), piece.place.line);
         let head = head.map_err(|fault| Fault::at(after + fault.at, fault.kind))?;
         // As in the GNU assembler a macro is not redefined by accident.
-        if self.macros.contains_key(&head.name) {
-            let line = self.macros[&head.name]
-                .body
-                .first()
-                .map_or(0, |first| first.place.line);
+        if let Some(known) = self.macros.get(&head.name) {
+            let line = known.line;
             return Err(Fault::at(
                 after,
                 Kind::Redefined {
@@ -418,14 +415,21 @@ impl Assembler {
     /// Records a complaint about the current statement.
     pub(super) fn complain(&mut self, place: Place, kind: Kind, trace: Option<Rc<Trace>>) {
         let error = self.error(place, kind, trace);
-        self.errors.push((self.count, error));
+        self.record(self.count, error);
+    }
+
+    /// Keeps a complaint, unless a repetition has just made the same one.
+    fn record(&mut self, number: usize, error: AsmError) {
+        if self.errors.last().is_none_or(|(_, last)| *last != error) {
+            self.errors.push((number, error));
+        }
     }
 
     /// Records a complaint about a statement read before.
     pub(super) fn complain_about(&mut self, statement: &Statement, fault: Fault) {
         let place = statement.piece.place_of(fault.at);
         let error = self.error(place, fault.kind, statement.trace.clone());
-        self.errors.push((statement.number, error));
+        self.record(statement.number, error);
     }
 
     /// A complaint, with the calls that led to its place.

@@ -65,12 +65,18 @@ impl fmt::Display for AsmError {
             within,
         } = self;
         write!(f, "{file}:{line}:{column}: {kind}")?;
-        for Within { name, file, line } in within {
+        for Within { name, file, line } in within.iter().take(MAX_WITHIN) {
             write!(f, "\n  in {name} from {file}:{line}")?;
         }
-        Ok(())
+        match within.len().saturating_sub(MAX_WITHIN) {
+            0 => Ok(()),
+            more => write!(f, "\n  and {more} more"),
+        }
     }
 }
+
+/// So many calls are shown with a complaint.
+const MAX_WITHIN: usize = 6;
 
 /// A complaint and the byte of the statement it is about; the start where there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -141,7 +147,7 @@ pub enum Kind {
         right: String,
     },
     /// A constant was needed at once.
-    #[error("{0} is not known here")]
+    #[error("{0} is not defined; a constant must stand here")]
     NotYetKnown(String),
     /// An address where a constant must stand.
     #[error("{0} is an address; a constant must stand here")]
@@ -319,6 +325,9 @@ pub enum Kind {
     /// A section got other flags than before.
     #[error("section {0} was {1} before")]
     SectionChanged(String, &'static str),
+    /// A section name that no object can hold.
+    #[error("a section cannot be called \"{}\"", .0.escape_default())]
+    BadSectionName(String),
     /// Flags that do not exist.
     #[error("unknown section flags \"{0}\"")]
     BadFlags(String),

@@ -336,24 +336,26 @@ fn distance(left: Value, right: Value, symbols: &Symbols) -> Result<i64, Kind> {
     };
     let ((a, offset_a), (b, offset_b)) = (settle(a, symbols), settle(b, symbols));
     if a != b {
-        for base in [a, b] {
-            if let Base::Symbol(id) = base {
-                return Err(Kind::NotYetKnown(symbols.get(id).name.clone()));
-            }
+        if let (Base::Symbol(id), _) | (_, Base::Symbol(id)) = (a, b) {
+            return Err(Kind::NotYetKnown(symbols.get(id).name.clone()));
         }
-        let name = |base| match base {
-            Base::Symbol(id) => symbols.get(id).name.clone(),
-            Base::Section(_) => "a place".to_owned(),
-        };
         return Err(Kind::FarDifference {
-            left: name(a),
-            right: format!("{} elsewhere", name(b)),
+            left: describe_place(left, symbols).unwrap_or_else(|| "`.`".to_owned()),
+            right: describe_place(right, symbols).unwrap_or_else(|| "`.`".to_owned()),
         });
     }
     let sum = |from: i64, offset: u32| from.checked_add(i64::from(offset)).ok_or(Kind::Overflow);
     sum(from_a, offset_a)?
         .checked_sub(sum(from_b, offset_b)?)
         .ok_or(Kind::Overflow)
+}
+
+/// The name of a place, where it has one.
+fn describe_place(value: Value, symbols: &Symbols) -> Option<String> {
+    match value {
+        Value::Address(Base::Symbol(id), _) => Some(symbols.get(id).name.clone()),
+        _ => None,
+    }
 }
 
 /// A label as its section and offset; anything else as itself.

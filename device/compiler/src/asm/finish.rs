@@ -180,7 +180,8 @@ impl Assembler {
         };
         let fault = |kind| Fault::at(operand.at, kind);
         if statement.mnemonic == "rpt" && !statement.options.any_repeat {
-            return Err(fault(Kind::NotConstant(value.describe(&self.symbols))));
+            let unknown = value.constant(&self.symbols).err();
+            return unknown.map_or(Ok(()), |kind| Err(fault(kind)));
         }
         let Value::Address(base, addend) = value.value(&self.symbols).map_err(fault)? else {
             return Ok(());

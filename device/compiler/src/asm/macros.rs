@@ -19,12 +19,14 @@ struct Parameter {
 #[derive(Clone, Debug)]
 pub(super) struct Macro {
     pub(super) name: String,
+    /// The line of its definition.
+    pub(super) line: u32,
     parameters: Vec<Parameter>,
-    pub(super) body: Rc<[Piece]>,
+    body: Rc<[Piece]>,
 }
 
 /// Reads what follows `.macro`: a name, then parameters apart by commas or blanks.
-pub(super) fn head(text: &str, body: Rc<[Piece]>) -> Result<Macro, Fault> {
+pub(super) fn head(text: &str, body: Rc<[Piece]>, line: u32) -> Result<Macro, Fault> {
     let name = leading_name(text.trim_start());
     if name.is_empty() {
         let found = if text.trim().is_empty() {
@@ -50,6 +52,7 @@ pub(super) fn head(text: &str, body: Rc<[Piece]>) -> Result<Macro, Fault> {
     }
     Ok(Macro {
         name: name.to_owned(),
+        line,
         parameters,
         body,
     })
@@ -298,7 +301,7 @@ mod tests {
     fn expand(parameters: &str, body: &str, call: &str) -> String {
         let mut files = Files::default();
         let body = split_file("t.s", body, &mut files).expect("splits");
-        let definition = head(parameters, body.into()).expect("a macro");
+        let definition = head(parameters, body.into(), 1).expect("a macro");
         match definition.expand(call, 7) {
             Ok(pieces) => pieces
                 .iter()

@@ -97,8 +97,26 @@ impl Statement {
         let selected = parse::select(&self.mnemonic, &args, self.mode, options);
         selected.map_err(|error| {
             let at = self.blame(&error, &args);
-            Fault::at(at, Kind::Instruction(error.to_string()))
+            let kind = match error {
+                parse::ParseError::NeedsConstant { .. } => self.unknown(symbols),
+                _ => Kind::Instruction(error.to_string()),
+            };
+            Fault::at(at, kind)
         })
+    }
+
+    /// Which operand is no constant, where one must be.
+    fn unknown(&self, symbols: &Symbols) -> Kind {
+        let mut values = self
+            .operands
+            .iter()
+            .filter_map(|operand| match &operand.what {
+                OperandKind::Value(value) => value.constant(symbols).err(),
+                _ => None,
+            });
+        values
+            .next()
+            .unwrap_or_else(|| Kind::NotConstant(self.mnemonic.clone()))
     }
 
     /// The byte of the statement that a complaint is about.

@@ -153,7 +153,8 @@ fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
 }
 
 fn check_regions(regions: &[Range<u32>]) -> Result<(), LinkError> {
-    for &Range { start, end } in regions {
+    for (index, region) in regions.iter().enumerate() {
+        let &Range { start, end } = region;
         let (low, high) = (EXECUTABLE.start, EXECUTABLE.end);
         if start > end || start < low || end > high {
             return Err(LinkError::BadRegion {
@@ -162,6 +163,10 @@ fn check_regions(regions: &[Range<u32>]) -> Result<(), LinkError> {
                 low,
                 high,
             });
+        }
+        if let Some(other) = regions[..index].iter().find(|other| overlap(other, region)) {
+            let (first, second) = (other.start, start);
+            return Err(LinkError::RegionsOverlap { first, second });
         }
     }
     Ok(())

@@ -92,7 +92,7 @@ impl Writer<'_> {
                     section: section.name.clone(),
                     offset,
                     name: self.target_name(id, target),
-                    error,
+                    error: Box::new(error),
                 })?;
         }
         match section.kind {

@@ -89,7 +89,7 @@ const ROWS: [Row; 14] = [
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RelocationError {
     /// The value is negative or too large for the field.
-    #[error("the value {value:#x} does not fit; {name} takes {low:#x} to {high:#x}")]
+    #[error("the value {value} does not fit; {name} takes {low:#x} to {high:#x}", value = hex(*.value))]
     Range {
         /// The kind.
         name: &'static str,
@@ -101,7 +101,7 @@ pub enum RelocationError {
         high: i64,
     },
     /// The value is not a multiple of the field's unit.
-    #[error("the value {value:#x} is not a multiple of {unit}, which {name} counts in")]
+    #[error("the value {value} is not a multiple of {unit}, which {name} counts in", value = hex(*.value))]
     Alignment {
         /// The kind.
         name: &'static str,
@@ -122,6 +122,12 @@ pub enum RelocationError {
         /// Bytes of the section.
         size: u32,
     },
+}
+
+/// A number of either sign in hex.
+fn hex(value: i64) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{:#x}", value.unsigned_abs())
 }
 
 impl RelocationKind {

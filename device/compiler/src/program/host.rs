@@ -46,27 +46,49 @@ pub(super) fn packet_places(
     let mut next = start;
     let mut places = Vec::new();
     for phase in &schedule.host {
-        let most = phase.streams.iter().map(|stream| stream.headers.len()).max().unwrap_or(0) as u32;
-        places.push(Packets { request: next, headers: next.offset(8), most });
+        let most = phase
+            .streams
+            .iter()
+            .map(|stream| stream.headers.len())
+            .max()
+            .unwrap_or(0) as u32;
+        places.push(Packets {
+            request: next,
+            headers: next.offset(8),
+            most,
+        });
         next = next.offset(8 + 8 * most);
     }
     let end = HOST_WINDOW.offset(HOST_WINDOW_BYTES);
     if next > end {
         let (wanted, available) = (next.0 - start.0, end.0 - start.0);
-        return Err(ProgramError::PacketsTooLarge { phases: places.len(), wanted, available });
+        return Err(ProgramError::PacketsTooLarge {
+            phases: places.len(),
+            wanted,
+            available,
+        });
     }
     Ok(places)
 }
 
 /// The part of `tile` in `phase`; `to_host` tells which way the phase goes.
 pub(super) fn role(phase: &HostExchange, to_host: bool, tile: TileId) -> Role {
-    let owner = phase.requests.binary_search_by_key(&tile, |request| request.owner).is_ok();
-    let stream = phase.streams.binary_search_by_key(&tile, |stream| stream.tile);
+    let owner = phase
+        .requests
+        .binary_search_by_key(&tile, |request| request.owner)
+        .is_ok();
+    let stream = phase
+        .streams
+        .binary_search_by_key(&tile, |stream| stream.tile);
     let headers = match stream {
         Ok(index) if to_host => phase.streams[index].headers.len() as u32,
         _ => 0,
     };
-    Role { owner, target: stream.is_ok(), headers }
+    Role {
+        owner,
+        target: stream.is_ok(),
+        headers,
+    }
 }
 
 /// The packet words of `tile`, one run a phase in which it has any.
@@ -77,13 +99,22 @@ pub(super) fn packet_words(
 ) -> Vec<(ByteAddr, Vec<u32>)> {
     let mut runs = Vec::new();
     for (phase, place) in schedule.host.iter().zip(places) {
-        let request = phase.requests.binary_search_by_key(&tile, |request| request.owner);
+        let request = phase
+            .requests
+            .binary_search_by_key(&tile, |request| request.owner);
         if let Ok(index) = request {
             runs.push((place.request, phase.requests[index].words.to_vec()));
         }
-        let stream = phase.streams.binary_search_by_key(&tile, |stream| stream.tile);
+        let stream = phase
+            .streams
+            .binary_search_by_key(&tile, |stream| stream.tile);
         if let Ok(index) = stream {
-            let words = phase.streams[index].headers.iter().flatten().copied().collect();
+            let words = phase.streams[index]
+                .headers
+                .iter()
+                .flatten()
+                .copied()
+                .collect();
             runs.push((place.headers, words));
         }
     }

@@ -31,7 +31,10 @@ pub(super) fn part(plan: &Plan, schedule: &Schedule, tile: TileId) -> Part {
     let roles = phases.map(|(declared, phase)| {
         host::role(phase, declared.direction == HostDirection::ToHost, tile)
     });
-    Part { task: plan.tasks.iter().any(|task| task.tile == tile), roles: roles.collect() }
+    Part {
+        task: plan.tasks.iter().any(|task| task.tile == tile),
+        roles: roles.collect(),
+    }
 }
 
 /// The class of all tiles that play `part`.
@@ -58,28 +61,52 @@ pub(super) fn class(plan: &Plan, places: &Places, part: &Part) -> Class {
         }
     }
     text.line("bri program");
-    let kernels = if part.task { called_kernels(plan) } else { Vec::new() };
-    Class { name: class_name(part), text: text.0, kernels }
+    let kernels = if part.task {
+        called_kernels(plan)
+    } else {
+        Vec::new()
+    };
+    Class {
+        name: class_name(part),
+        text: text.0,
+        kernels,
+    }
 }
 
 /// What the report calls a class: its part in the work, and how it takes part in host phases.
 fn class_name(part: &Part) -> String {
-    let letters = part.roles.iter().map(|role| match (role.owner, role.target) {
-        (true, true) => 'b',
-        (true, false) => 'o',
-        (false, true) => 't',
-        (false, false) => '-',
-    });
+    let letters = part
+        .roles
+        .iter()
+        .map(|role| match (role.owner, role.target) {
+            (true, true) => 'b',
+            (true, false) => 'o',
+            (false, true) => 't',
+            (false, false) => '-',
+        });
     let work = if part.task { "task" } else { "bystander" };
-    let headers = part.roles.iter().map(|role| role.headers).max().unwrap_or(0);
-    let suffix = if headers > 0 { format!("/{headers}") } else { String::new() };
+    let headers = part
+        .roles
+        .iter()
+        .map(|role| role.headers)
+        .max()
+        .unwrap_or(0);
+    let suffix = if headers > 0 {
+        format!("/{headers}")
+    } else {
+        String::new()
+    };
     format!("{work} {}{suffix}", letters.collect::<String>())
 }
 
 /// The kernels a plan's steps call, in their own order.
 fn called_kernels(plan: &Plan) -> Vec<&'static str> {
     let called = |kernel: &Kernel| super::compute_steps(plan).any(|step| step.kernel == *kernel);
-    Kernel::ALL.iter().filter(|kernel| called(kernel)).map(|kernel| kernel.symbol()).collect()
+    Kernel::ALL
+        .iter()
+        .filter(|kernel| called(kernel))
+        .map(|kernel| kernel.symbol())
+        .collect()
 }
 
 /// A program as it grows.
@@ -180,7 +207,10 @@ impl Text {
     /// Sends as many read headers as the tile's slots say.
     fn read_packets(&mut self, places: &Places, phase: usize) {
         let packets = &places.packets[phase];
-        self.line(&format!("ld32 $m1, $m8, $mzero, {}", places.slots.phase_word(phase)));
+        self.line(&format!(
+            "ld32 $m1, $m8, $mzero, {}",
+            places.slots.phase_word(phase)
+        ));
         for header in 0..packets.most {
             self.line(&format!("brz $m1, sent_{phase}"));
             self.send(packets.headers.0 + 8 * header, 2);
@@ -192,8 +222,15 @@ impl Text {
     /// Sends `headers` headers, each with its payload but the last, which closes the stream.
     fn write_packets(&mut self, plan: &Plan, places: &Places, phase: usize, headers: u32) {
         let packets = &places.packets[phase];
-        let first = plan.host.phases[phase].pages.first().map_or(0, |page| page.tile_address.0);
-        debug_assert!(plan.layout.find(name::OUTPUT).is_some_and(|output| output.at.0 <= first));
+        let first = plan.host.phases[phase]
+            .pages
+            .first()
+            .map_or(0, |page| page.tile_address.0);
+        debug_assert!(
+            plan.layout
+                .find(name::OUTPUT)
+                .is_some_and(|output| output.at.0 <= first)
+        );
         for header in 0..headers {
             self.send(packets.headers.0 + 8 * header, 2);
             if header + 1 < headers {

@@ -44,10 +44,18 @@ impl Slots {
             arguments.push(words);
             words += step.kernel.argument_words().next_multiple_of(2);
         }
-        let slots = Self { at: block.at, phases, arguments, words };
+        let slots = Self {
+            at: block.at,
+            phases,
+            arguments,
+            words,
+        };
         let wanted = slots.completion().0 + 4 - block.at.0;
         if wanted > block.bytes {
-            return Err(ProgramError::SlotsTooSmall { wanted, available: block.bytes });
+            return Err(ProgramError::SlotsTooSmall {
+                wanted,
+                available: block.bytes,
+            });
         }
         Ok(slots)
     }
@@ -100,9 +108,16 @@ impl Slots {
         };
         // The seed leaves the low three bits to the worker's number. [pipeline §4.3]
         let seed = (u32::from(physical.index()) + 1) * 8;
-        let mut words = vec![MUX_HOST + u32::from(physical.owner().index()), control, seed, 0];
+        let mut words = vec![
+            MUX_HOST + u32::from(physical.owner().index()),
+            control,
+            seed,
+            0,
+        ];
         for phase in &schedule.host {
-            let stream = phase.streams.binary_search_by_key(&tile, |stream| stream.tile);
+            let stream = phase
+                .streams
+                .binary_search_by_key(&tile, |stream| stream.tile);
             let counts = stream.map_or([0, 0], |index| {
                 let stream = &phase.streams[index];
                 [stream.headers.len() as u32, stream.expected_words]

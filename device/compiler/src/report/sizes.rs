@@ -10,15 +10,29 @@ pub(super) fn write(text: &mut String, facts: &Facts) {
 
 fn kernels(text: &mut String, facts: &Facts) {
     line!(text);
-    let hits = facts.kernels.iter().filter(|kernel| kernel.hit).count();
-    line!(
-        text,
-        "kernels: {}, {hits} from artifacts, {} assembled",
-        facts.kernels.len(),
-        facts.kernels.len() - hits
-    );
+    let count = |hit| {
+        facts
+            .kernels
+            .iter()
+            .filter(|kernel| kernel.hit == Some(hit))
+            .count()
+    };
+    let (hits, misses) = (count(true), count(false));
+    if hits + misses > 0 {
+        line!(
+            text,
+            "kernels: {}, {hits} from artifacts, {misses} assembled",
+            facts.kernels.len()
+        );
+    } else {
+        line!(text, "kernels: {}", facts.kernels.len());
+    }
     for kernel in facts.kernels {
-        let found = if kernel.hit { "hit " } else { "miss" };
+        let found = match kernel.hit {
+            Some(true) => "hit ",
+            Some(false) => "miss",
+            None => "    ",
+        };
         let (bytes, symbols) = (digits(kernel.bytes), kernel.symbols);
         line!(
             text,
@@ -64,15 +78,18 @@ fn images(text: &mut String, facts: &Facts) {
 
 fn bundle(text: &mut String, facts: &Facts) {
     line!(text);
-    let bundle = facts.bundle;
-    line!(
-        text,
-        "bundle: {} bytes, {} segments, {} distinct, images of {} bytes",
-        digits(bundle.bytes),
-        digits(bundle.segments as u64),
-        digits(bundle.distinct_segments as u64),
-        digits(bundle.image_bytes)
-    );
+    if let Some(bundle) = facts.bundle {
+        line!(
+            text,
+            "bundle: {} bytes, {} segments, {} distinct, images of {} bytes",
+            digits(bundle.bytes),
+            digits(bundle.segments as u64),
+            digits(bundle.distinct_segments as u64),
+            digits(bundle.image_bytes)
+        );
+    } else {
+        line!(text, "stages:");
+    }
     for stage in facts.stages {
         line!(
             text,

@@ -234,7 +234,7 @@ fn the_report_says_what_was_chosen_and_why() {
     let kernel = KernelFacts {
         name: "gemm".to_owned(),
         key: "0123abcd".to_owned(),
-        hit: true,
+        hit: Some(true),
         bytes: 640,
         symbols: 3,
     };
@@ -271,7 +271,7 @@ fn the_report_says_what_was_chosen_and_why() {
         kernels: &[kernel],
         images: &[image],
         largest: Some(&largest),
-        bundle: &bundle,
+        bundle: Some(&bundle),
         stages: &[stage],
     };
     expect_file!["../../../../tests/golden/report_grid.txt"].assert_eq(&report(&facts));
