@@ -283,7 +283,10 @@ pub enum DeviceError {
         name: String,
     },
     /// No such node.
-    #[error("there is no {}: is the card there, and its kernel module loaded?", path.display())]
+    #[error(
+        "there is no {}; a card shows as one when it is there and its kernel module loaded",
+        path.display()
+    )]
     NoNode {
         /// What was asked for.
         path: PathBuf,
@@ -298,8 +301,8 @@ pub enum DeviceError {
     },
     /// A card that this version cannot bring up.
     #[error(
-        "{} is a card, and this version cannot load one yet; `--device sim` runs the same images \
-         on the virtual card",
+        "{} cannot be used: this version does not load a card yet; `--device sim` runs the same \
+         images on the virtual card",
         path.display()
     )]
     NotInThisVersion {

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilekiln_bundle::{Bundle, ReadError};
@@ -53,8 +54,8 @@ struct Options {
     #[arg(long, global = true, value_name = "FILTER", default_value = "warn")]
     log: String,
     /// Seconds of the card's clock to wait for a mark.
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 10)]
-    mark_limit: u64,
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    mark_limit: Duration,
     /// Runs this bundle instead of the built-in one.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     bundle: Option<PathBuf>,
@@ -282,7 +283,7 @@ impl Setting<'_> {
 
     fn limits(&self) -> crate::driver::Limits {
         crate::driver::Limits {
-            mark: std::time::Duration::from_secs(self.options.mark_limit),
+            mark: self.options.mark_limit,
             ..crate::driver::Limits::default()
         }
     }
@@ -333,6 +334,12 @@ fn number(text: &str) -> Result<u64, std::num::ParseIntError> {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
     }
+}
+
+/// A time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -249,9 +249,6 @@ impl<'b> Session<'b> {
                 DriverError::Interrupted | DriverError::Gone => Trouble::default(),
                 _ => self.look(watch),
             };
-            for line in &trouble.stops {
-                tracing::warn!("{line}");
-            }
             SessionError::Card { reason, trouble }
         })
     }

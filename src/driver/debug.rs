@@ -335,8 +335,11 @@ impl fmt::Display for Triage {
         write!(f, "; marks GS1 {}, GS2 {}", self.marks[0], self.marks[1])?;
         for Stopped { tile, context, at } in &self.stopped {
             write!(f, "\n{tile}, context {context}: stopped")?;
-            if let Some((cause, pc)) = at {
-                write!(f, " by {} at {pc}", cause_name(*cause))?;
+            match at {
+                // A simulator stops where the documents end; no exception of the chip's is that.
+                Some((0, pc)) => write!(f, " at {pc}")?,
+                Some((cause, pc)) => write!(f, " by {} at {pc}", cause_name(*cause))?,
+                None => {}
             }
         }
         for (tile, words) in &self.waiting {
