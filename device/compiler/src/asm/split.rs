@@ -374,7 +374,7 @@ mod tests {
     fn a_block_comment_may_span_lines() {
         assert_eq!(
             pieces("a /* x\n y */ b\nc"),
-            "t.s:1:1 a             b\nt.s:3:1 c\n"
+            "t.s:1:1 a            b\nt.s:3:1 c\n"
         );
     }
 }
