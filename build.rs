@@ -145,6 +145,18 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
 fn bindings(to: &Path) -> Result<(), Box<dyn Error>> {
     let header = "src/card/uapi.h";
     println!("cargo::rerun-if-changed={header}");
-    let generated = bindgen::Builder::default().header(header).layout_tests(true).generate()?;
+    let generated = bindgen::Builder::default()
+        .header(header)
+        .disable_header_comment()
+        .raw_line("//! Codes and records of the kernel module's ioctls: `uapi.h` as Rust.")
+        .raw_line("//!")
+        .raw_line("//! Generated from `uapi.h` with `cargo xtask bindings` and checked in.")
+        .raw_line(
+            "#![allow(non_camel_case_types, reason = \"the names are those of the C header\")]",
+        )
+        .allowlist_type("ipu_.*")
+        .prepend_enum_name(false)
+        .layout_tests(true)
+        .generate()?;
     replace(to, generated.to_string().as_bytes())
 }
