@@ -3,8 +3,8 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use tilekiln_chip::{PhysTile, WORKERS};
-use tilekiln_isa::parse;
 use tilekiln_isa::Mode;
+use tilekiln_isa::parse;
 use tilekiln_sim::settings::Settings;
 use tilekiln_sim::stop::Context;
 use tilekiln_sim::tile::{Tile, Yield};
@@ -34,13 +34,18 @@ const INTEGER: &str = "add $m1, $m1, $m2; xor $m2, $m1, $m3; ld32 $m4, $m5, $mze
 
 /// A tile whose six workers are about to run `text`.
 fn tile(text: &str) -> Tile {
-    let settings = Settings { strict: false, ..Settings::default() };
+    let settings = Settings {
+        strict: false,
+        ..Settings::default()
+    };
     let mut tile = Tile::new(PhysTile::new(0).expect("tile 0 exists"), &settings);
     let statements = text.replace('\n', ";");
     let words = parse::words(&statements, Mode::Worker).expect("the program parses");
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     tile.memory.write(CODE, &bytes).expect("the program fits");
-    tile.memory.write(0x8_0000, &[0x3c; 8]).expect("the stream fits");
+    tile.memory
+        .write(0x8_0000, &[0x3c; 8])
+        .expect("the stream fits");
     for index in 0..64 {
         tile.weights_mut().set(index, 0x3800_3800_3800_3800);
     }
@@ -62,7 +67,11 @@ fn tile(text: &str) -> Tile {
 fn bench(bencher: Bencher<'_, '_>, text: &str) {
     let mut once = tile(text);
     assert_eq!(once.run(u64::MAX), Yield::Stopped);
-    assert!(once.stop().is_none(), "{}", once.stop().map(ToString::to_string).unwrap_or_default());
+    assert!(
+        once.stop().is_none(),
+        "{}",
+        once.stop().map(ToString::to_string).unwrap_or_default()
+    );
     bencher
         .counter(ItemsCount::new(once.instructions()))
         .with_inputs(|| tile(text))

@@ -61,8 +61,6 @@ pub(crate) enum AuxFault {
     FloatingPoint,
     /// The documents leave it open.
     Undefined(&'static str),
-    /// A bad operand.
-    InvalidOperand,
 }
 
 impl From<AuxFault> for Fault {
@@ -70,7 +68,6 @@ impl From<AuxFault> for Fault {
         match fault {
             AuxFault::FloatingPoint => Self::FloatingPoint,
             AuxFault::Undefined(what) => Self::Undefined(what),
-            AuxFault::InvalidOperand => Self::Operand,
         }
     }
 }
@@ -225,15 +222,23 @@ pub(crate) fn edge(settings: &Settings, what: &'static str) -> Result<(), Fault>
 /// Whether an instruction may be fetched from `at`.
 #[inline]
 pub(crate) fn check_code(at: u32) -> Result<(), Fault> {
-    if is_executable(ByteAddr(at)) { Ok(()) } else { Err(Fault::CodeAddress { at, align: 4 }) }
+    if is_executable(ByteAddr(at)) {
+        Ok(())
+    } else {
+        Err(Fault::CodeAddress { at, align: 4 })
+    }
 }
 
 /// The main-lane function of `op` that both contexts, or workers alone, execute.
 pub(crate) fn main_lane(op: Op) -> Option<MainFn> {
-    integer::main_lane(op).or_else(|| memory::main_lane(op)).or_else(|| control::main_lane(op))
+    integer::main_lane(op)
+        .or_else(|| memory::main_lane(op))
+        .or_else(|| control::main_lane(op))
 }
 
 /// The aux-lane function of `op`.
 pub(crate) fn aux_lane(op: Op) -> Option<AuxFn> {
-    integer::aux_lane(op).or_else(|| system::aux_lane(op)).or_else(|| crate::float::lookup(op))
+    integer::aux_lane(op)
+        .or_else(|| system::aux_lane(op))
+        .or_else(|| crate::float::lookup(op))
 }

@@ -270,9 +270,6 @@ pub enum Fault {
         /// The first such worker.
         worker: u32,
     },
-    /// An operand value the instruction does not take.
-    #[error("an operand has a value the instruction does not take")]
-    Operand,
     /// A data address is not a multiple of the access.
     #[error("address {at:#x} is not a multiple of {align}")]
     Misaligned {
@@ -383,8 +380,7 @@ impl Fault {
             | BusyWorkerBase { .. }
             | WeightIndex { .. }
             | Zone { .. }
-            | WorkersBusy { .. }
-            | Operand => Exception::InvalidOperand,
+            | WorkersBusy { .. } => Exception::InvalidOperand,
             Misaligned { .. } | OutsideMemory { .. } | NotInterleaved { .. } => {
                 Exception::InvalidAddress
             }

@@ -36,7 +36,8 @@ pub enum Yield {
     Receive,
     /// A row has ended: the next instruction is not timed.
     RowEnd,
-    /// Nothing runs any more; [`Tile::stop`] says why, if there is a reason.
+    /// The supervisor has stopped, or waits for a worker that has, or nothing was running;
+    /// [`Tile::stop`] says why. Workers that still run stand still, too.
     Stopped,
     /// The cycle limit was reached.
     Quota,
@@ -69,7 +70,10 @@ const WEIGHT_PLACES: u64 = 0x3_0000;
 fn unwritten_weights(stream: u64, settings: &Settings) -> Weights {
     let mut weights = Weights::default();
     for index in 0..64 {
-        weights.set(index, garbage(settings.fill_seed, stream, WEIGHT_PLACES + index as u64));
+        weights.set(
+            index,
+            garbage(settings.fill_seed, stream, WEIGHT_PLACES + index as u64),
+        );
     }
     weights
 }
@@ -153,8 +157,11 @@ impl Tile {
     /// Starts `worker`. [isa-core §1.4]
     pub(crate) fn start(&mut self, worker: usize, pc: u32, vertex_base: u32) {
         let base = self.csr(number::WORKER0_BASE + worker as u16);
-        let (ictl, infmt, iscl) =
-            (self.csr(number::FP_ICTL), self.csr(number::FP_INFMT), self.csr(number::FP_ISCL));
+        let (ictl, infmt, iscl) = (
+            self.csr(number::FP_ICTL),
+            self.csr(number::FP_INFMT),
+            self.csr(number::FP_ISCL),
+        );
         self.workers[worker].launch(pc, vertex_base, base);
         self.workers[worker].fp.launch(ictl, infmt, iscl);
         self.active |= 1 << worker;
@@ -226,8 +233,13 @@ impl Tile {
 
     /// Why the first context to stop did so.
     pub fn stop(&self) -> Option<&Stop> {
-        let stops = self.workers.iter().filter_map(|worker| worker.stop.as_deref());
-        stops.chain(self.supervisor.stop.as_deref()).min_by_key(|stop| (stop.cycle, stop.context))
+        let stops = self
+            .workers
+            .iter()
+            .filter_map(|worker| worker.stop.as_deref());
+        stops
+            .chain(self.supervisor.stop.as_deref())
+            .min_by_key(|stop| (stop.cycle, stop.context))
     }
 
     /// Why `context` stopped, if it did.

@@ -38,9 +38,15 @@ pub fn check(text: &str) -> Result<Tally, BadFile> {
 
 /// What some run of the case does differently.
 fn failure(case: &Case, words: &[u32]) -> Option<String> {
-    let runs = SEEDS.into_iter().flat_map(|seed| [(seed, false), (seed, true)]);
+    let runs = SEEDS
+        .into_iter()
+        .flat_map(|seed| [(seed, false), (seed, true)]);
     runs.into_iter().find_map(|(fill_seed, strict)| {
-        let settings = Settings { fill_seed, strict, ..Settings::default() };
+        let settings = Settings {
+            fill_seed,
+            strict,
+            ..Settings::default()
+        };
         match case.run(words, &settings) {
             Outcome::Passed => None,
             Outcome::Undefined(_) if strict => None,
@@ -57,15 +63,31 @@ fn assemble(case: &Case) -> Result<Vec<u32>, String> {
     let source = Source {
         name: case.id.clone(),
         text: head + case.source() + "\n",
-        symbols: codes.map(|code| (code.name.to_owned(), i64::from(code.value))).collect(),
-        mode: if case.is_supervisor() { Mode::Supervisor } else { Mode::Worker },
+        symbols: codes
+            .map(|code| (code.name.to_owned(), i64::from(code.value)))
+            .collect(),
+        mode: if case.is_supervisor() {
+            Mode::Supervisor
+        } else {
+            Mode::Worker
+        },
     };
     let object = asm::assemble(&source).map_err(|errors| errors.to_string())?;
     let org = case.org()?;
-    let fixed = [(SECTION, org)];
-    let input = LinkInput { fixed: &fixed, ..LinkInput::new(&[&object], ENTRY, &[]) };
+    let input = LinkInput {
+        objects: &[&object],
+        entry: ENTRY,
+        required: &[],
+        regions: &[],
+        fixed: &[(SECTION, org)],
+        symbols: &[],
+    };
     let linked = image::link(&input).map_err(|error| error.to_string())?;
-    let [segment] = &linked.segments[..] else { return Err("not one segment".to_owned()) };
+    let [segment] = &linked.segments[..] else {
+        return Err("not one segment".to_owned());
+    };
     let words = segment.bytes.chunks_exact(4);
-    Ok(words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect())
+    Ok(words
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect())
 }

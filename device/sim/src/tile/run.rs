@@ -45,8 +45,10 @@ impl Tile {
 
     /// What keeps the tile from running, if anything does; ends a wait for workers that is over.
     fn waiting(&mut self) -> Option<Yield> {
-        if self.supervisor.state != State::Active {
-            return (self.active == 0).then_some(Yield::Stopped);
+        match self.supervisor.state {
+            State::Active => {}
+            State::Inactive => return (self.active == 0).then_some(Yield::Stopped),
+            State::Excepted | State::ExceptedDebug => return Some(Yield::Stopped),
         }
         match self.supervisor.wait? {
             Wait::Barrier { zone } => Some(Yield::Sync { zone }),
@@ -97,16 +99,17 @@ impl Tile {
                 return self.issue_supervisor();
             } else if self.active >> slot & 1 != 0 {
                 self.issue_worker(slot);
-            } else if self.supervisor.may_issue() && self.workers[slot].state == State::Inactive {
-                if self.supervisor_due() <= self.now {
-                    let answer = self.issue_supervisor();
-                    if answer.is_some() || !self.supervisor.may_issue() {
-                        return answer;
-                    }
-                    if self.active == ALL_WORKERS {
-                        self.now += 1;
-                        return None;
-                    }
+            } else if self.supervisor.may_issue()
+                && self.workers[slot].state == State::Inactive
+                && self.supervisor_due() <= self.now
+            {
+                let answer = self.issue_supervisor();
+                if answer.is_some() || !self.supervisor.may_issue() {
+                    return answer;
+                }
+                if self.active == ALL_WORKERS {
+                    self.now += 1;
+                    return None;
                 }
             }
             self.now += 1;
@@ -121,7 +124,10 @@ impl Tile {
         if self.active != ALL_WORKERS || !self.supervisor.may_issue() {
             return None;
         }
-        let slot = self.code.supervisor(&mut self.memory, self.supervisor.pc).ok()?;
+        let slot = self
+            .code
+            .supervisor(&mut self.memory, self.supervisor.pc)
+            .ok()?;
         slot.launch.then(|| self.supervisor_due())
     }
 

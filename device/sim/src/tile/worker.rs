@@ -180,7 +180,12 @@ impl Worker {
         result?;
         if let Some(function) = slot.aux {
             let (a, weights, settings) = (self.a, x.weights, x.settings);
-            let mut state = AuxState { a, fp: &mut self.fp, weights, settings };
+            let mut state = AuxState {
+                a,
+                fp: &mut self.fp,
+                weights,
+                settings,
+            };
             retired.aux = if slot.watched {
                 issue(function, &slot.aux_values, &mut state)?
             } else {
@@ -205,7 +210,12 @@ impl Worker {
         for (number, value) in retired.out.a() {
             self.set_a(number, value);
         }
-        let AuxResult { first, count, values, slots } = &retired.aux;
+        let AuxResult {
+            first,
+            count,
+            values,
+            slots,
+        } = &retired.aux;
         for (i, value) in values.iter().enumerate().take(usize::from(*count)) {
             self.set_a(usize::from(*first) + i, *value);
         }

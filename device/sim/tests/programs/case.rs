@@ -75,7 +75,11 @@ impl Case {
     }
 
     fn context(&self) -> Context {
-        if self.is_supervisor() { Context::Supervisor } else { Context::Worker(0) }
+        if self.is_supervisor() {
+            Context::Supervisor
+        } else {
+            Context::Worker(0)
+        }
     }
 
     fn try_run(&self, words: &[u32], settings: &Settings) -> Result<Outcome, Complaint> {
@@ -83,14 +87,20 @@ impl Case {
         let mut tile = Tile::new(tile, settings);
         let org = self.org()?;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        tile.memory.write(org, &bytes).map_err(|fault| fault.to_string())?;
+        tile.memory
+            .write(org, &bytes)
+            .map_err(|fault| fault.to_string())?;
         self.start(&mut tile, org)?;
         let answer = tile.run(BUNDLES_MAX * 6);
         if answer != Yield::Stopped {
             return Err(format!("did not end: {answer:?}"));
         }
         let stop = tile.stop().cloned();
-        if let Some(Stop { kind: StopKind::Undefined { what }, .. }) = &stop {
+        if let Some(Stop {
+            kind: StopKind::Undefined { what },
+            ..
+        }) = &stop
+        {
             return Ok(if self.json["confidence"] == "inf" {
                 Outcome::Undefined(what.clone())
             } else {
@@ -106,7 +116,9 @@ impl Case {
     fn start(&self, tile: &mut Tile, org: u32) -> Result<(), Complaint> {
         let init = &self.json["init"];
         for (address, bytes) in memory_of(&init["mem"])? {
-            tile.memory.write(address, &bytes).map_err(|fault| fault.to_string())?;
+            tile.memory
+                .write(address, &bytes)
+                .map_err(|fault| fault.to_string())?;
         }
         for (index, value) in entries(&init["cwei"]) {
             let value = wide_number_of(value)?;
@@ -146,7 +158,9 @@ impl Case {
             &[Space::Worker, Space::WorkerUpper]
         };
         let found = spaces.iter().find_map(|&space| csr::by_name(name, space));
-        found.map(|csr| (csr.space, csr.number)).ok_or_else(|| format!("no register {name}"))
+        found
+            .map(|csr| (csr.space, csr.number))
+            .ok_or_else(|| format!("no register {name}"))
     }
 
     fn set_register(&self, tile: &mut Tile, name: &str, value: u32) -> Result<(), Complaint> {
@@ -162,7 +176,11 @@ impl Case {
     fn register(&self, tile: &Tile, name: &str) -> Result<u32, Complaint> {
         let (file, number) = name.split_at(1);
         let number = decimal(number)?;
-        Ok(if file == "m" { tile.m(self.context(), number) } else { tile.a(0, number) })
+        Ok(if file == "m" {
+            tile.m(self.context(), number)
+        } else {
+            tile.a(0, number)
+        })
     }
 
     /// Compares how the program ended: exception, address, repeat flag, status, slots.
@@ -181,7 +199,10 @@ impl Case {
         };
         let told = stop.map_or_else(|| "a normal end".to_owned(), Stop::to_string);
         if got != expect["exception"].as_u64() {
-            return Err(format!("got {told}, want exception {}", expect["exception"]));
+            return Err(format!(
+                "got {told}, want exception {}",
+                expect["exception"]
+            ));
         }
         if let (Some(stop), Some(pc)) = (stop, expect.get("pc"))
             && stop.pc != number_of(pc)?
@@ -190,7 +211,11 @@ impl Case {
         }
         let wsr = tile.worker_csr(0, number::WSR);
         equal("ERPT", Some(u64::from(wsr >> 9 & 1)), &expect["erpt"])?;
-        equal("exit status", tile.exit_status(0).map(u64::from), &expect["status"])?;
+        equal(
+            "exit status",
+            tile.exit_status(0).map(u64::from),
+            &expect["status"],
+        )?;
         equal("bundles", Some(tile.slots(0)), &expect["bundles"])
     }
 
@@ -198,7 +223,10 @@ impl Case {
     fn is_normal_end(&self, tile: &Tile, stop: &Stop) -> bool {
         let trap = matches!(
             stop.kind,
-            StopKind::Exception { exception: Exception::PatchedBreak0, .. }
+            StopKind::Exception {
+                exception: Exception::PatchedBreak0,
+                ..
+            }
         );
         let workers = tile.context_status() & 0x3ffc;
         self.is_supervisor() && stop.context == Context::Supervisor && trap && workers == 0
@@ -210,7 +238,11 @@ impl Case {
         let compare = Compare::parse(&self.json["compare"])?;
         for (name, value) in entries(&expect["regs"]) {
             let (got, want) = (self.register(tile, name)?, number_of(value)?);
-            let compare = if name.starts_with('a') { compare } else { Compare::Bits };
+            let compare = if name.starts_with('a') {
+                compare
+            } else {
+                Compare::Bits
+            };
             compare.words(name, &got.to_le_bytes(), &want.to_le_bytes())?;
         }
         for (name, value) in entries(&expect["csr"]) {
@@ -222,7 +254,9 @@ impl Case {
         }
         for (address, want) in memory_of(&expect["mem"])? {
             let mut got = vec![0; want.len()];
-            tile.memory.read(address, &mut got).map_err(|fault| fault.to_string())?;
+            tile.memory
+                .read(address, &mut got)
+                .map_err(|fault| fault.to_string())?;
             compare.words(&format!("memory at {address:#x}"), &got, &want)?;
         }
         Ok(())
@@ -231,13 +265,20 @@ impl Case {
 
 /// The pairs of an object; none when there is no object.
 fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    value.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+    value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.as_str(), value))
 }
 
 /// `[[address, bytes in hex], ...]`.
 fn memory_of(value: &Value) -> Result<Vec<(u32, Vec<u8>)>, Complaint> {
     let ranges = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    ranges.iter().map(|range| Ok((number_of(&range[0])?, bytes_of(&range[1])?))).collect()
+    ranges
+        .iter()
+        .map(|range| Ok((number_of(&range[0])?, bytes_of(&range[1])?)))
+        .collect()
 }
 
 fn bytes_of(value: &Value) -> Result<Vec<u8>, Complaint> {
@@ -251,7 +292,9 @@ fn bytes_of(value: &Value) -> Result<Vec<u8>, Complaint> {
 
 fn wide_number_of(value: &Value) -> Result<u64, Complaint> {
     let text = value.as_str().unwrap_or_default();
-    let digits = text.strip_prefix("0x").ok_or_else(|| format!("no number: {value}"))?;
+    let digits = text
+        .strip_prefix("0x")
+        .ok_or_else(|| format!("no number: {value}"))?;
     u64::from_str_radix(digits, 16).map_err(|_| format!("no number: {value}"))
 }
 

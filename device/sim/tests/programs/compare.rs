@@ -54,7 +54,13 @@ impl Compare {
     /// Compares two runs of bytes.
     pub fn words(self, what: &str, got: &[u8], want: &[u8]) -> Result<(), String> {
         let lane = match self {
-            Self::Bits => return if got == want { Ok(()) } else { Err(differ(what, got, want)) },
+            Self::Bits => {
+                return if got == want {
+                    Ok(())
+                } else {
+                    Err(differ(what, got, want))
+                };
+            }
             Self::Ulp(_, lane) | Self::Abs(_, lane) | Self::Nan(lane) => lane,
         };
         let size = if lane == Lane::Half { 2 } else { 4 };
@@ -86,17 +92,32 @@ struct Number {
 
 impl Number {
     fn of(lane: Lane, bytes: &[u8]) -> Self {
-        let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte));
+        let bits = bytes
+            .iter()
+            .rev()
+            .fold(0, |bits, &byte| bits << 8 | u32::from(byte));
         let (value, sign) = match lane {
             Lane::Half => (f64::from(f16::from_bits(bits as u16).to_f32()), 0x8000),
             Lane::Single => (f64::from(f32::from_bits(bits)), 0x8000_0000),
         };
         let magnitude = i64::from(bits & (sign - 1));
-        Self { value, order: if bits & sign == 0 { magnitude } else { -magnitude } }
+        Self {
+            value,
+            order: if bits & sign == 0 {
+                magnitude
+            } else {
+                -magnitude
+            },
+        }
     }
 }
 
 fn differ(what: &str, got: &[u8], want: &[u8]) -> String {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
     format!("{what}: got {}, want {}", hex(got), hex(want))
 }
