@@ -420,6 +420,7 @@ fn open_node(path: &Path) -> Result<Box<dyn Device>, DeviceError> {
 
 #[cfg(feature = "sim")]
 fn open_virtual(bundle: &Bundle<'_>, options: &SimOptions) -> Result<Box<dyn Device>, DeviceError> {
+    tracing::info!(device = "sim", "opening");
     Ok(Box::new(virtual_card::VirtualCard::load(bundle, options)?))
 }
 

@@ -10,7 +10,7 @@
 //!
 //! # Where to start
 //!
-//! [`format`] has the records, the same types for both sides; [`Builder`] writes them and
+//! [`mod@format`] has the records, the same types for both sides; [`Builder`] writes them and
 //! [`Bundle`] gives them back.
 //!
 //! # What is never here
