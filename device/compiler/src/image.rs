@@ -3,10 +3,10 @@
 //! Two steps: every section is given its place, then every word is written once. Nothing is placed
 //! twice and nothing moves, so sizes never depend on addresses.
 //!
-//! 1. [`resolve`](mod@resolve) finds what each name means and which sections the roots need.
-//! 2. [`layout`](mod@layout) reserves: fixed sections first, then code, then data, in order of the
+//! 1. `resolve` finds what each name means and which sections the roots need.
+//! 2. `layout` reserves: fixed sections first, then code, then data, in order of the
 //!    objects, each at the next place of the regions that holds all of it.
-//! 3. [`relocate`](mod@relocate) copies the bytes and fills in the addresses.
+//! 3. `relocate` copies the bytes and fills in the addresses.
 //!
 //! # Where to start
 //!

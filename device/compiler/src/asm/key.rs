@@ -1,6 +1,6 @@
 //! What an assembled kernel may be filed under.
 
-use sha2::{Digest, Sha256};
+use tilekiln_bundle::Digest;
 use tilekiln_isa::Mode;
 
 use super::Source;
@@ -17,51 +17,51 @@ const TARGET: &str = "ipu21";
 /// Covers statements and the lines they stand on, not text: comments, blanks, and the folders in
 /// line markers do not matter. Equal keys give equal objects.
 pub fn key(source: &Source) -> [u8; 32] {
-    let mut hash = Hash(Sha256::new());
-    hash.field(VERSION.as_bytes());
-    hash.field(TARGET.as_bytes());
-    hash.field(base_name(&source.name).as_bytes());
-    hash.field(match source.mode {
+    let mut fields = Fields(Vec::new());
+    fields.field(VERSION.as_bytes());
+    fields.field(TARGET.as_bytes());
+    fields.field(base_name(&source.name).as_bytes());
+    fields.field(match source.mode {
         Mode::Supervisor => b"supervisor",
         Mode::Worker => b"worker",
     });
-    hash.number(source.symbols.len());
+    fields.number(source.symbols.len());
     for (name, value) in &source.symbols {
-        hash.field(name.as_bytes());
-        hash.field(&value.to_le_bytes());
+        fields.field(name.as_bytes());
+        fields.field(&value.to_le_bytes());
     }
     let mut files = Files::default();
     match split_file(&source.name, &source.text, &mut files) {
         // It will not assemble; the whole text is as good as anything.
-        Err(_) => hash.field(source.text.as_bytes()),
+        Err(_) => fields.field(source.text.as_bytes()),
         Ok(pieces) => {
             for piece in &pieces {
-                hash.field(match piece.kind {
+                fields.field(match piece.kind {
                     PieceKind::Text => b"s",
                     PieceKind::Open => b"{",
                     PieceKind::Close => b"}",
                 });
-                hash.field(base_name(files.name(piece.place.file)).as_bytes());
-                hash.field(&piece.place.line.to_le_bytes());
-                hash.field(single_blanks(&piece.text).as_bytes());
+                fields.field(base_name(files.name(piece.place.file)).as_bytes());
+                fields.field(&piece.place.line.to_le_bytes());
+                fields.field(single_blanks(&piece.text).as_bytes());
             }
         }
     }
-    hash.0.finalize().into()
+    Digest::of(&fields.0).0
 }
 
-/// A hash over fields that cannot run into each other.
-struct Hash(Sha256);
+/// Fields behind each other that cannot run into one another.
+struct Fields(Vec<u8>);
 
-impl Hash {
+impl Fields {
     fn number(&mut self, number: usize) {
-        self.0
-            .update(u64::try_from(number).unwrap_or(u64::MAX).to_le_bytes());
+        let number = u64::try_from(number).unwrap_or(u64::MAX);
+        self.0.extend_from_slice(&number.to_le_bytes());
     }
 
     fn field(&mut self, bytes: &[u8]) {
         self.number(bytes.len());
-        self.0.update(bytes);
+        self.0.extend_from_slice(bytes);
     }
 }
 

@@ -9,7 +9,7 @@ use object::write::StringId;
 use object::write::elf::{
     FileHeader, ProgramHeader, Rel, SectionHeader, SectionIndex, Sym, Writer,
 };
-use sha2::{Digest, Sha256};
+use tilekiln_bundle::Digest;
 
 use super::{
     Binding, FLAGS, MACHINE, OS_ABI, Object, ObjectError, Section, SectionKind, Symbol, SymbolKind,
@@ -96,7 +96,7 @@ pub(super) fn write(object: &Object) -> Result<Vec<u8>, ObjectError> {
     plan.write()?;
     // The crate leaves the size of a program header out where there is none.
     bytes[E_PHENTSIZE..E_PHENTSIZE + 2].copy_from_slice(&32u16.to_le_bytes());
-    let digest: [u8; DIGEST_BYTES] = Sha256::digest(&bytes).into();
+    let Digest(digest) = Digest::of(&bytes);
     bytes[digest_at..digest_at + DIGEST_BYTES].copy_from_slice(&digest);
     Ok(bytes)
 }

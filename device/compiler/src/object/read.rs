@@ -4,7 +4,7 @@ use object::LittleEndian as LE;
 use object::elf::{self, FileHeader32, Rela32, SectionHeader32, Sym32};
 use object::read::SectionIndex;
 use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Sym as _};
-use sha2::{Digest, Sha256};
+use tilekiln_bundle::Digest;
 
 use super::elf::{DIGEST, DIGEST_BYTES, LINES};
 use super::{
@@ -113,7 +113,7 @@ pub(super) fn check_digest(bytes: &[u8]) -> Result<(), ObjectError> {
     let found = bytes.get(range.clone()).ok_or(ObjectError::NoDigest)?;
     let mut blank = bytes.to_vec();
     blank[range].fill(0);
-    let expected: [u8; DIGEST_BYTES] = Sha256::digest(&blank).into();
+    let Digest(expected) = Digest::of(&blank);
     if found == expected {
         return Ok(());
     }
