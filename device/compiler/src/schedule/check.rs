@@ -102,6 +102,7 @@ pub fn phase(
         .collect::<Result<_, _>>()?;
     let captured = capture::all(&programs)?;
     let deliveries = capture::expect(exchange, &captured)?;
+    capture::heard(&programs, &captured)?;
     declared(exchange, phase, &programs, &deliveries)?;
     hazard::order(exchange, &deliveries)?;
     for (program, arrivals) in programs.iter().zip(&captured.arrivals) {

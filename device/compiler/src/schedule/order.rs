@@ -17,8 +17,9 @@ use super::timeline::{self, Shape, Time, Timeline};
 mod repair;
 mod waves;
 
-/// Placements a phase may try while mending; each costs about a microsecond a receiver.
-const EFFORT: usize = 60_000;
+/// How often a phase may look for the place of a message, counted by ends of the message, beyond
+/// its first schedule. A look costs some tenths of a microsecond an end.
+const EFFORT: usize = 600_000;
 
 /// A start for every message.
 pub(super) fn place(messages: &[Message]) -> Vec<Time> {
@@ -33,9 +34,10 @@ pub(super) fn place(messages: &[Message]) -> Vec<Time> {
         .map(|problem| problem.bound)
         .max()
         .unwrap_or(0);
+    let ends: usize = problems.iter().map(|problem| problem.ends).sum();
     for (group, problem) in groups.iter().zip(&mut problems) {
-        let effort = EFFORT * group.len() / messages.len();
-        let placement = problem.solve(target, effort);
+        problem.effort = EFFORT * problem.ends / ends + problem.ends;
+        let placement = problem.solve(target);
         for (&message, start) in group.iter().zip(placement.starts) {
             starts[message] = start;
         }
@@ -88,6 +90,10 @@ struct Problem {
     timelines: Vec<Timeline>,
     /// No placement is shorter.
     bound: Time,
+    /// Senders and receivers of all messages.
+    ends: usize,
+    /// What is left to spend on looking for places.
+    effort: usize,
 }
 
 impl Problem {
@@ -114,20 +120,23 @@ impl Problem {
         let shapes: Vec<Shape> = group.iter().map(shape).collect();
         let timelines: Vec<Timeline> = tiles.iter().map(|&tile| Timeline::new(tile)).collect();
         let bound = bound(&shapes, &timelines);
+        let ends = shapes.iter().map(Shape::ends).sum();
         Self {
             shapes,
             timelines,
             bound,
+            ends,
+            effort: 0,
         }
     }
 
     /// The best placement found; one that ends by `target` is good enough.
-    fn solve(&mut self, target: Time, effort: usize) -> Placement {
+    fn solve(&mut self, target: Time) -> Placement {
         let target = target.max(self.bound);
         let list: Vec<usize> = (0..self.shapes.len()).collect();
         let mut best = self.serial(&list);
         for attempt in 0.. {
-            if best.horizon <= target + target / 128 {
+            if best.horizon <= target + target / 128 || self.effort == 0 {
                 return best;
             }
             let next = match attempt {
@@ -135,11 +144,11 @@ impl Problem {
                     let order = waves::order(self);
                     self.serial(&order)
                 }
-                1 => self.dispatch(Time::MAX),
-                2 => self.dispatch(0),
+                1 => self.dispatch(None),
+                2 => self.dispatch(Some(0)),
                 3 => {
                     let mean = self.shapes.iter().map(|shape| shape.words).sum::<Time>();
-                    self.dispatch(mean / self.shapes.len() as Time / 4)
+                    self.dispatch(Some(mean / self.shapes.len() as Time / 4))
                 }
                 _ => break,
             };
@@ -147,7 +156,7 @@ impl Problem {
                 best = next;
             }
         }
-        repair::improve(self, best, target, effort)
+        repair::improve(self, best, target)
     }
 
     /// Gives places in the order `order`, what a message must wait for always before it.
@@ -186,8 +195,9 @@ impl Problem {
     }
 
     /// The earliest start of a message whose predecessors have theirs.
-    fn earliest(&self, message: usize, starts: &[Option<Time>]) -> Time {
+    fn earliest(&mut self, message: usize, starts: &[Option<Time>]) -> Time {
         let shape = &self.shapes[message];
+        self.effort = self.effort.saturating_sub(shape.ends());
         let start_of = |before: usize| starts[before].unwrap_or(0);
         let from = timeline::ready(&self.timelines, &self.shapes, shape, start_of);
         timeline::earliest(&self.timelines, shape, from)
@@ -204,50 +214,77 @@ impl Problem {
     }
 
     /// Always takes the message that can start first, counted in steps of `step` events; among
-    /// those the one whose busiest end has most left to do.
-    fn dispatch(&mut self, step: Time) -> Placement {
+    /// those, or among all without `step`, the one whose busiest end has most left to do.
+    fn dispatch(&mut self, step: Option<Time>) -> Placement {
         self.timelines.iter_mut().for_each(Timeline::clear);
-        let mut left = Work::of(&self.shapes, self.timelines.len());
-        let mut starts: Vec<Option<Time>> = vec![None; self.shapes.len()];
-        let mut waiting: Vec<usize> = self.shapes.iter().map(|shape| shape.after.len()).collect();
-        let mut behind: Vec<Vec<usize>> = vec![Vec::new(); self.shapes.len()];
-        for (index, shape) in self.shapes.iter().enumerate() {
-            for wait in &shape.after {
-                behind[wait.before].push(index);
-            }
-        }
-        let mut order = Vec::with_capacity(self.shapes.len());
-        let rank = |this: &Self, left: &Work, starts: &[Option<Time>], message: usize| {
-            let start = this.earliest(message, starts) / step.max(1);
-            (
-                Reverse(start),
-                left.pressure(&this.shapes[message]),
-                Reverse(message),
-            )
+        let count = self.shapes.len();
+        let left = Work::of(&self.shapes, self.timelines.len());
+        let mut run = Dispatch {
+            step,
+            left,
+            starts: vec![None; count],
         };
-        let mut queue: BinaryHeap<_> = (0..self.shapes.len())
-            .filter(|&message| waiting[message] == 0)
-            .map(|message| rank(self, &left, &starts, message))
-            .collect();
+        let (mut waiting, behind) = self.successors();
+        let mut order = Vec::with_capacity(count);
+        let mut queue = BinaryHeap::new();
+        for message in (0..count).filter(|&message| waiting[message] == 0) {
+            queue.push(self.rank(&run, message));
+        }
         while let Some(top) = queue.pop() {
             let Reverse(message) = top.2;
-            let fresh = rank(self, &left, &starts, message);
-            if queue.peek().is_some_and(|next| fresh < *next) {
-                queue.push(fresh);
-                continue;
+            // Ranks only fall, so one that still beats the next is the best.
+            if self.effort > 0 {
+                let fresh = self.rank(&run, message);
+                if queue.peek().is_some_and(|next| fresh < *next) {
+                    queue.push(fresh);
+                    continue;
+                }
             }
-            starts[message] = Some(self.put(message, &starts));
-            left.done(&self.shapes[message]);
+            run.starts[message] = Some(self.put(message, &run.starts));
+            run.left.done(&self.shapes[message]);
             order.push(message);
             for &next in &behind[message] {
                 waiting[next] -= 1;
                 if waiting[next] == 0 {
-                    queue.push(rank(self, &left, &starts, next));
+                    queue.push(self.rank(&run, next));
                 }
             }
         }
-        self.placement(order, &starts)
+        self.placement(order, &run.starts)
     }
+
+    /// How many messages each waits for, and which ones wait for it.
+    fn successors(&self) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let mut behind = vec![Vec::new(); self.shapes.len()];
+        for (index, shape) in self.shapes.iter().enumerate() {
+            shape
+                .after
+                .iter()
+                .for_each(|wait| behind[wait.before].push(index));
+        }
+        (
+            self.shapes.iter().map(|shape| shape.after.len()).collect(),
+            behind,
+        )
+    }
+
+    fn rank(&mut self, run: &Dispatch, message: usize) -> Rank {
+        let start = run
+            .step
+            .map(|step| self.earliest(message, &run.starts) / step.max(1));
+        let pressure = run.left.pressure(&self.shapes[message]);
+        (Reverse(start.unwrap_or(0)), pressure, Reverse(message))
+    }
+}
+
+/// Who goes first: the earliest, the one most needed, the first of the list.
+type Rank = (Reverse<Time>, (Time, Time), Reverse<usize>);
+
+/// The state of [`Problem::dispatch`].
+struct Dispatch {
+    step: Option<Time>,
+    left: Work,
+    starts: Vec<Option<Time>>,
 }
 
 /// Words each tile has left to send and to receive.

@@ -23,7 +23,7 @@ pub(super) struct Shape {
     pub words: Time,
     /// The exclusion units it is read from, as bits.
     pub units: u32,
-    /// The receivers.
+    /// The receivers, by ascending index.
     pub links: Vec<Link>,
     /// The earliest start any clock allows.
     pub floor: Time,
@@ -54,6 +54,20 @@ pub(super) struct Wait {
 }
 
 impl Shape {
+    /// How many tiles take part.
+    pub(super) fn ends(&self) -> usize {
+        self.links.len() + 1
+    }
+
+    /// The receiver with index `tile`.
+    pub(super) fn link(&self, tile: usize) -> Option<&Link> {
+        let index = self
+            .links
+            .binary_search_by_key(&tile, |link| link.tile)
+            .ok()?;
+        Some(&self.links[index])
+    }
+
     /// The shape of `message`; `index_of` numbers the tiles.
     pub(super) fn new(message: &Message, index_of: impl Fn(TileId) -> usize) -> Self {
         let source = message.source.physical();
@@ -302,9 +316,7 @@ fn fits(timelines: &[Timeline], shape: &Shape, start: Time) -> bool {
         timeline: &timelines[shape.sender],
         send: Some((start, end)),
         receive: shape
-            .links
-            .iter()
-            .find(|link| link.tile == shape.sender)
+            .link(shape.sender)
             .map(|link| (start + link.to_mux, end + link.to_mux)),
     };
     sender.fits()
@@ -330,13 +342,7 @@ pub(super) fn ready(
     shape: &Shape,
     starts: impl Fn(usize) -> Time,
 ) -> Time {
-    let to_mux = |shape: &Shape, tile: usize| {
-        shape
-            .links
-            .iter()
-            .find(|link| link.tile == tile)
-            .map_or(0, |link| link.to_mux)
-    };
+    let to_mux = |shape: &Shape, tile: usize| shape.link(tile).map_or(0, |link| link.to_mux);
     shape.after.iter().fold(shape.floor, |floor, wait| {
         let earlier = &shapes[wait.before];
         let (sent, lead) = (

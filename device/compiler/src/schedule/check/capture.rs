@@ -36,6 +36,8 @@ pub(super) struct Captured {
     pub tiles: Vec<TileId>,
     /// Stamps that are not the exact ones.
     pub loose_stamps: u64,
+    /// Pointers that no word follows, with their tiles.
+    pub idle: Vec<(TileId, i64)>,
 }
 
 /// Follows every word of every program.
@@ -60,7 +62,7 @@ pub(super) fn all(programs: &[Program]) -> Result<Captured, CheckError> {
             }
             let source = source(program.tile, stamp, value)?;
             let sender = by_tile[usize::from(source.index())];
-            let first = arrivals.len();
+            let first = (arrivals.len(), unheard.len());
             listen(
                 program.tile,
                 source,
@@ -69,6 +71,15 @@ pub(super) fn all(programs: &[Program]) -> Result<Captured, CheckError> {
                 &mut arrivals,
                 &mut unheard,
             );
+            if first == (arrivals.len(), unheard.len()) {
+                let (tile, stamp) = (program.tile, Event(stamp as u32));
+                return Err(CheckError::Silent {
+                    tile,
+                    sender: source,
+                    stamp,
+                });
+            }
+            let first = first.0;
             let q = lead(program.tile);
             let early = arrivals
                 .get(first)
@@ -78,8 +89,7 @@ pub(super) fn all(programs: &[Program]) -> Result<Captured, CheckError> {
                 .is_none_or(|it| it.at.end != end.saturating_add(q));
             captured.loose_stamps += u64::from(early) + u64::from(late);
         }
-        let (arrivals, loose) = store(program, &arrivals)?;
-        captured.loose_stamps += loose;
+        let arrivals = store(program, &arrivals, &mut captured)?;
         captured.arrivals.push(arrivals);
         captured.unheard.push(unheard);
         captured.tiles.push(program.tile);
@@ -138,18 +148,24 @@ fn listen(
 }
 
 /// Gives every captured word its address: pointers apply just before the first word that arrives
-/// at their stamp or later. Also counts pointers that do not address a word at their own stamp.
-fn store(program: &Program, heard: &[Arrival]) -> Result<(Vec<Arrival>, u64), CheckError> {
+/// at their stamp or later. Notes pointers that address no word, or none at their own stamp.
+fn store(
+    program: &Program,
+    heard: &[Arrival],
+    captured: &mut Captured,
+) -> Result<Vec<Arrival>, CheckError> {
     let tile = program.tile;
     let mut pointers = program.pointers.iter().copied().peekable();
     let mut cursor = None;
-    let mut loose = 0;
     let mut stored = Vec::with_capacity(heard.len());
     for arrival in heard {
         let mut now = arrival.at.start;
         while now < arrival.at.end {
             while let Some((stamp, to)) = pointers.next_if(|&(stamp, _)| stamp <= now) {
-                loose += u64::from(stamp != now);
+                if pointers.peek().is_some_and(|&(next, _)| next <= now) {
+                    captured.idle.push((tile, stamp));
+                }
+                captured.loose_stamps += u64::from(stamp != now);
                 cursor = Some(to);
             }
             let next = pointers.peek().map_or(i64::MAX, |&(stamp, _)| stamp);
@@ -176,8 +192,51 @@ fn store(program: &Program, heard: &[Arrival]) -> Result<(Vec<Arrival>, u64), Ch
             now = until;
         }
     }
-    loose += pointers.count() as u64;
-    Ok((stored, loose))
+    captured
+        .idle
+        .extend(pointers.map(|(stamp, _)| (tile, stamp)));
+    Ok(stored)
+}
+
+/// R5, R6: every word that leaves is taken by somebody, and every pointer is followed by a word.
+pub(super) fn heard(programs: &[Program], captured: &Captured) -> Result<(), CheckError> {
+    if let Some(&(tile, stamp)) = captured.idle.first() {
+        return Err(CheckError::IdlePointer {
+            tile,
+            stamp: Event(stamp as u32),
+        });
+    }
+    let mut taken: Vec<(TileId, i64, i64)> = captured
+        .arrivals
+        .iter()
+        .flatten()
+        .map(|it| (it.source, it.sent, it.sent + it.at.end - it.at.start))
+        .collect();
+    taken.sort_unstable();
+    for program in programs {
+        let tile = program.tile;
+        let first = taken.partition_point(|it| it.0 < tile);
+        let mut own = taken[first..]
+            .iter()
+            .take_while(|it| it.0 == tile)
+            .peekable();
+        let mut until = 0;
+        for sent in &program.sends {
+            until = until.max(sent.at.start);
+            while until < sent.at.end {
+                match own.next_if(|&&(_, start, _)| start <= until) {
+                    Some(&(.., end)) => until = until.max(end),
+                    None => {
+                        return Err(CheckError::Unheard {
+                            tile,
+                            stamp: Event(until as u32),
+                        });
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// One transfer to one tile, delivered.

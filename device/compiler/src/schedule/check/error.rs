@@ -137,6 +137,32 @@ pub enum CheckError {
         /// When it arrives.
         stamp: Event,
     },
+    /// R3: a receiver listens to a bus on which nothing comes.
+    #[error("{tile} selects {sender} at {stamp} and nothing is sent")]
+    Silent {
+        /// The receiver.
+        tile: TileId,
+        /// The tile it selects.
+        sender: TileId,
+        /// When.
+        stamp: Event,
+    },
+    /// R5: a word leaves that nobody takes.
+    #[error("nobody takes the word that {tile} sends at {stamp}")]
+    Unheard {
+        /// The sender.
+        tile: TileId,
+        /// When it leaves.
+        stamp: Event,
+    },
+    /// R6: a pointer that no word follows.
+    #[error("{tile} writes a pointer at {stamp} and no word goes there")]
+    IdlePointer {
+        /// The receiver.
+        tile: TileId,
+        /// When.
+        stamp: Event,
+    },
     /// R5: a word of a transfer is not captured.
     #[error("{tile} captures {captured} of the {words} words of transfer {transfer}")]
     Missing {

@@ -220,7 +220,7 @@ fn a_tile_listens_to_tiles() {
     broken(
         STREAM,
         |phase| row(phase, 700).words[0] ^= 1,
-        expect!["tile 700 captures 0 of the 60 words of transfer 0"],
+        expect!["tile 700 selects tile 178 at event 1 and nothing is sent"],
     );
 }
 
@@ -261,7 +261,42 @@ fn words_nobody_receives_are_found() {
     broken(
         STREAM,
         |phase| phase.rows.retain(|row| row.tile != tile(98)),
-        expect!["tile 700 captures 0 of the 60 words of transfer 1"],
+        expect!["tile 700 selects tile 98 at event 61 and nothing is sent"],
+    );
+}
+
+#[test]
+fn words_and_controls_for_nobody_are_found() {
+    // The last delay of the sender becomes a word more.
+    let longer = |phase: &mut Phase| row(phase, 96).words[1] += 1 << 21;
+    broken(
+        "96>700=70000 x60",
+        longer,
+        expect!["nobody takes the word that tile 96 sends at event 109"],
+    );
+    let idle = |phase: &mut Phase| {
+        let words = &mut row(phase, 700).words;
+        words[3] -= 4 * DELAY;
+        words.insert(4, 0x6000_0000 | 0x1_C000);
+        words.insert(5, 0x40A0_0002);
+    };
+    broken(
+        "96>700=70000 x60",
+        idle,
+        expect![
+            "tile 700 stores a word of transfer 0 at 0x70000 at event 89; it belongs at 0x70008"
+        ],
+    );
+    let selects = |phase: &mut Phase| {
+        let words = &mut row(phase, 700).words;
+        words[3] -= 20 * DELAY;
+        words.insert(3, 0x6400_0000 | 9 << 14 | 0x640);
+        words.insert(3, 0x6400_0000 | 9 << 14 | 132);
+    };
+    broken(
+        "96>700=70000 x60",
+        selects,
+        expect!["tile 700 selects tile 96 at event 97 and nothing is sent"],
     );
 }
 

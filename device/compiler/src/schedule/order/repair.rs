@@ -17,23 +17,19 @@ impl Dice {
 }
 
 /// Moves messages of the critical chain forward, about √n places at a time, and keeps what is not
-/// longer. Ends at `target` or after `effort` placements of single messages. [exchange §13.3]
-pub(super) fn improve(
-    problem: &mut Problem,
-    placement: Placement,
-    target: Time,
-    effort: usize,
-) -> Placement {
+/// longer. Ends at `target` or when the problem's effort is spent. [exchange §13.3]
+pub(super) fn improve(problem: &mut Problem, placement: Placement, target: Time) -> Placement {
     let count = placement.order.len();
     let reach = 2 + count.isqrt();
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     let mut best = placement.clone();
     let mut current = placement;
-    for _ in 0..effort / count.max(1) {
-        if best.horizon <= target {
-            break;
-        }
+    while best.horizon > target && problem.effort > 0 {
         let chain = chain(problem, &current);
+        // A step of the chain looks at every message, about as long as at a few places.
+        problem.effort = problem
+            .effort
+            .saturating_sub(chain.len() * problem.ends / 16);
         let message = chain[dice.roll(chain.len())];
         let at = current
             .order
@@ -94,7 +90,7 @@ fn chain(problem: &Problem, placement: &Placement) -> Vec<usize> {
 fn gap(first: &Shape, first_start: Time, second: &Shape, second_start: Time) -> Option<Time> {
     let sender = (first.sender == second.sender).then(|| second_start - first_start);
     let shared = second.links.iter().filter_map(|link| {
-        let other = first.links.iter().find(|other| other.tile == link.tile)?;
+        let other = first.link(link.tile)?;
         Some(second_start + link.to_mux - first_start - other.to_mux)
     });
     let apart = shared.chain(sender).map(|apart| apart - first.words);
