@@ -34,11 +34,13 @@ pub const FETCH_AHEAD: u32 = 64;
 pub const EXCLUSION_UNITS: u32 = 26;
 
 /// Whether all of `bytes` bytes from `at` lie in tile memory.
+#[inline]
 pub const fn contains(at: ByteAddr, bytes: u32) -> bool {
     at.0 >= BASE.0 && at.0 <= END.0 && bytes <= END.0 - at.0
 }
 
 /// Whether an instruction may be fetched from `at`. [isa-core §1.6 obs]
+#[inline]
 pub const fn is_executable(at: ByteAddr) -> bool {
     at.0 >= BASE.0 && at.0 < INTERLEAVED.0 && at.0.is_multiple_of(4)
 }
@@ -48,6 +50,7 @@ pub const fn is_executable(at: ByteAddr) -> bool {
 /// # Panics
 ///
 /// When `at` is not in tile memory.
+#[inline]
 pub const fn exclusion_unit(at: ByteAddr) -> u32 {
     assert!(contains(at, 1), "an address outside tile memory has no element");
     if at.0 < INTERLEAVED.0 {
@@ -63,6 +66,7 @@ pub const fn exclusion_unit(at: ByteAddr) -> u32 {
 /// # Panics
 ///
 /// When `at` is not in tile memory.
+#[inline]
 pub const fn element(at: ByteAddr) -> u32 {
     assert!(contains(at, 1), "an address outside tile memory has no element");
     if at.0 < INTERLEAVED.0 {

@@ -42,7 +42,7 @@ pub(crate) struct AuxState<'a> {
 }
 
 /// What an aux instruction gives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct AuxResult {
     /// The first register written.
     pub first: u8,

@@ -1,7 +1,7 @@
 //! A worker: registers, repeat state, and one issue slot.
 
 use crate::code::WorkerSlot;
-use crate::exec::{AuxResult, AuxState, Effects, Main};
+use crate::exec::{AuxFn, AuxResult, AuxState, Effects, Main};
 use crate::float::{FpState, Weights, issue};
 use crate::memory::Memory;
 use crate::settings::{Settings, garbage};
@@ -68,7 +68,6 @@ pub(crate) struct Worker {
 #[derive(Default)]
 pub(crate) struct Retired {
     pub out: Effects,
-    pub aux: AuxResult,
     pub next: u32,
 }
 
@@ -178,19 +177,9 @@ impl Worker {
             return Err(sooner.unwrap_or(*fault));
         }
         result?;
+        self.slots += 1;
         if let Some(function) = slot.aux {
-            let (a, weights, settings) = (self.a, x.weights, x.settings);
-            let mut state = AuxState {
-                a,
-                fp: &mut self.fp,
-                weights,
-                settings,
-            };
-            retired.aux = if slot.watched {
-                issue(function, &slot.aux_values, &mut state)?
-            } else {
-                function(&slot.aux_values, &mut state)?
-            };
+            self.execute_aux(slot, function, x)?;
         }
         if in_body && pc + BUNDLE == self.repeat.end {
             self.repeat.count -= 1;
@@ -201,7 +190,46 @@ impl Worker {
         Ok(())
     }
 
-    /// Writes a retired bundle's registers.
+    /// Executes the aux half, the last that may fail, and writes its registers: the main half has
+    /// read what it wanted.
+    #[inline]
+    fn execute_aux(
+        &mut self,
+        slot: &WorkerSlot,
+        function: AuxFn,
+        x: Around<'_>,
+    ) -> Result<(), Fault> {
+        let (a, weights, settings) = (self.a, x.weights, x.settings);
+        let mut state = AuxState {
+            a,
+            fp: &mut self.fp,
+            weights,
+            settings,
+        };
+        let result = if slot.watched {
+            issue(function, &slot.aux_values, &mut state)
+        } else {
+            function(&slot.aux_values, &mut state)
+        };
+        match &result {
+            Err(fault) => Err((*fault).into()),
+            Ok(AuxResult {
+                first,
+                count,
+                values,
+                slots,
+            }) => {
+                for (i, value) in values.iter().enumerate().take(usize::from(*count)) {
+                    self.set_a(usize::from(*first) + i, *value);
+                }
+                self.busy = slots.saturating_sub(1);
+                self.slots += u64::from(self.busy);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the registers of a retired bundle's main half.
     #[inline]
     pub fn retire(&mut self, retired: &Retired) {
         for (number, value) in retired.out.m() {
@@ -210,17 +238,6 @@ impl Worker {
         for (number, value) in retired.out.a() {
             self.set_a(number, value);
         }
-        let AuxResult {
-            first,
-            count,
-            values,
-            slots,
-        } = &retired.aux;
-        for (i, value) in values.iter().enumerate().take(usize::from(*count)) {
-            self.set_a(usize::from(*first) + i, *value);
-        }
-        self.busy = slots.saturating_sub(1);
-        self.slots += 1 + u64::from(self.busy);
         self.pc = retired.next;
     }
 }
