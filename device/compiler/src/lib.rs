@@ -135,6 +135,7 @@ pub fn compile(graph: &str, kernels: &[KernelObject]) -> Result<Baked, CompileEr
     let parts = Parts {
         spec: &spec,
         plan: &plan,
+        schedule: &schedule,
         programs: &programs,
         images: &images,
         stages: &stages,

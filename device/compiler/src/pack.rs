@@ -1,5 +1,7 @@
 //! Images → bundle bytes, manifest and report.
 
+mod listing;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -13,6 +15,7 @@ use crate::images::Images;
 use crate::plan::{HostDirection, Plan, Rounding as PlanRounding, Step};
 use crate::program::Programs;
 use crate::report::BundleFacts;
+use crate::schedule::Schedule;
 use crate::spec::{OpKind, Spec, ValueRef};
 
 /// What a bake leaves behind.
@@ -44,6 +47,8 @@ pub struct Parts<'a> {
     pub spec: &'a Spec,
     /// The plan.
     pub plan: &'a Plan,
+    /// The schedule.
+    pub schedule: &'a Schedule,
     /// The programs.
     pub programs: &'a Programs,
     /// The linked classes.
@@ -94,7 +99,7 @@ pub fn pack(parts: &Parts<'_>) -> Result<Baked, PackError> {
         manifest,
         report,
         facts,
-        files: files(parts),
+        files: listing::files(parts, parts.schedule),
     })
 }
 
@@ -299,23 +304,4 @@ fn stage_line(name: &str, output: &[u8]) -> String {
         output.len(),
         Digest::of(output)
     )
-}
-
-/// The program and the map of every class, for a reader.
-fn files(parts: &Parts<'_>) -> Vec<(String, Vec<u8>)> {
-    let mut files = Vec::new();
-    for (index, class) in parts.programs.classes.iter().enumerate() {
-        files.push((format!("class-{index}.s"), class.text.clone().into_bytes()));
-        let linked = &parts.images.classes[index];
-        let mut map = format!("# class {index}: {}\n", class.name);
-        for symbol in &linked.symbols {
-            let _ = writeln!(
-                map,
-                "{:#x} {:6} {}",
-                symbol.address, symbol.size, symbol.name
-            );
-        }
-        files.push((format!("class-{index}.map"), map.into_bytes()));
-    }
-    files
 }

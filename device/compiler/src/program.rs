@@ -18,7 +18,7 @@ use tilekiln_chip::{ByteAddr, TileId};
 use crate::plan::{Plan, Step, name};
 use crate::schedule::Schedule;
 
-pub use defines::defines;
+pub use defines::{PREPROCESSOR_FLAGS, defines};
 pub use host::Role;
 
 /// Everything the linker needs: a program a class, and the words of each tile.

@@ -5,6 +5,10 @@ use tilekiln_chip::csr::field;
 use tilekiln_chip::exchange::{MUX_NEUTRAL, zone};
 use tilekiln_chip::{WORKERS, memory};
 
+/// What the preprocessor is told besides: nothing of the host, and `$` begins a register.
+/// [isa-encoding §7.6]
+pub const PREPROCESSOR_FLAGS: [&str; 3] = ["-undef", "-nostdinc", "-fno-dollars-in-identifiers"];
+
 /// Names and values for `-D`, in ascending order of names. They depend on the chip alone.
 /// [isa-encoding §7.6]
 pub fn defines() -> Vec<(String, String)> {

@@ -194,8 +194,10 @@ fn what_no_row_can_carry_is_refused() {
     );
     let mut paired = exchange("0>2,3 x128");
     paired.transfers[0].width = Width::Paired;
-    expect!["transfer 0 is 64 bits wide; rows are made for 32 bits only"]
-        .assert_eq(&schedule_phase(&paired).unwrap_err().to_string());
+    expect![[r#"
+        transfer 0 is 64 bits wide; rows are made for 32 bits only
+    "#]]
+    .assert_eq(&format!("{}\n", schedule_phase(&paired).unwrap_err()));
 }
 
 #[test]

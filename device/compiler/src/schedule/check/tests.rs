@@ -41,9 +41,10 @@ fn sound(text: &str) -> Phase {
 }
 
 fn complaint<T>(result: Result<T, CheckError>) -> String {
-    result
-        .err()
-        .map_or("nothing is wrong".to_owned(), |error| error.to_string())
+    result.map_or_else(
+        |error| format!("{error}\n"),
+        |_| "nothing is wrong\n".to_owned(),
+    )
 }
 
 fn tile(index: u16) -> TileId {
@@ -84,19 +85,23 @@ fn a_send_moved_by_one_is_missed() {
     broken(
         STREAM,
         |phase| row(phase, 96).words[0] += DELAY,
-        expect!["tile 700 captures 59 of the 60 words of transfer 0"],
+        expect![[r#"
+            tile 700 captures 59 of the 60 words of transfer 0
+        "#]],
     );
     broken(
         STREAM,
         |phase| row(phase, 98).words[0] -= DELAY,
-        expect![
-            "tile 700 stores a word of transfer 1 at 0x74000 at event 147; it belongs at 0x74004"
-        ],
+        expect![[r#"
+            tile 700 stores a word of transfer 1 at 0x74000 at event 147; it belongs at 0x74004
+        "#]],
     );
     broken(
         "0>2 x4",
         |phase| row(phase, 0).words[0] += DELAY,
-        expect!["tile 2 captures 3 of the 4 words of transfer 0"],
+        expect![[r#"
+            tile 2 captures 3 of the 4 words of transfer 0
+        "#]],
     );
 }
 
@@ -105,32 +110,38 @@ fn a_source_stamp_moved_by_one_loses_or_adds_a_word() {
     broken(
         "0>2 x4",
         later(2, 0, [XPIC, XPIC]),
-        expect!["tile 2 stores a word of transfer 0 at 0xa0000 at event 56; it belongs at 0xa0004"],
+        expect![[r#"
+            tile 2 stores a word of transfer 0 at 0xa0000 at event 56; it belongs at 0xa0004
+        "#]],
     );
     broken(
         "0>2 x4",
         earlier(2, 1, [XPIC, PIC]),
-        expect!["tile 2 captures 3 of the 4 words of transfer 0"],
+        expect![[r#"
+            tile 2 captures 3 of the 4 words of transfer 0
+        "#]],
     );
     broken(
         STREAM,
         later(700, 1, [XPIC, PIC]),
-        expect![
-            "tile 700 stores a word of transfer 1 at 0x74000 at event 148; it belongs at 0x74004"
-        ],
+        expect![[r#"
+            tile 700 stores a word of transfer 1 at 0x74000 at event 148; it belongs at 0x74004
+        "#]],
     );
     broken(
         STREAM,
         earlier(700, 1, [XPIC, PIC]),
-        expect!["tile 700 captures 59 of the 60 words of transfer 0"],
+        expect![[r#"
+            tile 700 captures 59 of the 60 words of transfer 0
+        "#]],
     );
     let next = "0>2@60000 x4  0>4@64000 x4";
     broken(
         next,
         later(2, 1, [XPIC, PIC]),
-        expect![
-            "tile 2 captures the word tile 0 has at 0x64000 at event 59; no transfer brings it"
-        ],
+        expect![[r#"
+            tile 2 captures the word tile 0 has at 0x64000 at event 59; no transfer brings it
+        "#]],
     );
 }
 
@@ -139,21 +150,23 @@ fn a_pointer_moved_by_one_misplaces_a_word() {
     broken(
         STREAM,
         later(700, 4, [PIC, DELAY]),
-        expect![
-            "tile 700 stores a word of transfer 1 at 0x700f0 at event 147; it belongs at 0x74000"
-        ],
+        expect![[r#"
+            tile 700 stores a word of transfer 1 at 0x700f0 at event 147; it belongs at 0x74000
+        "#]],
     );
     broken(
         STREAM,
         earlier(700, 4, [PIC, DELAY]),
-        expect![
-            "tile 700 stores a word of transfer 0 at 0x74000 at event 146; it belongs at 0x700ec"
-        ],
+        expect![[r#"
+            tile 700 stores a word of transfer 0 at 0x74000 at event 146; it belongs at 0x700ec
+        "#]],
     );
     broken(
         STREAM,
         later(700, 2, [PIC, XPIC]),
-        expect!["tile 700 receives at event 87 and has written no pointer"],
+        expect![[r#"
+            tile 700 receives at event 87 and has written no pointer
+        "#]],
     );
 }
 
@@ -170,25 +183,25 @@ fn a_pointer_with_another_address_misplaces_all_words() {
     broken(
         STREAM,
         |phase| row(phase, 700).words[4] += 1,
-        expect![
-            "tile 700 stores a word of transfer 1 at 0x74004 at event 147; it belongs at 0x74000"
-        ],
+        expect![[r#"
+            tile 700 stores a word of transfer 1 at 0x74004 at event 147; it belongs at 0x74000
+        "#]],
     );
     broken_as(
         STREAM,
         "96>700=70000 x60  98>700=74004 x60",
         |_| (),
-        expect![
-            "tile 700 stores a word of transfer 1 at 0x74000 at event 147; it belongs at 0x74004"
-        ],
+        expect![[r#"
+            tile 700 stores a word of transfer 1 at 0x74000 at event 147; it belongs at 0x74004
+        "#]],
     );
     broken_as(
         STREAM,
         "96>700=74000 x60  98>700=70000 x60",
         |_| (),
-        expect![
-            "tile 700 stores a word of transfer 0 at 0x70000 at event 87; it belongs at 0x74000"
-        ],
+        expect![[r#"
+            tile 700 stores a word of transfer 0 at 0x70000 at event 87; it belongs at 0x74000
+        "#]],
     );
 }
 
@@ -197,7 +210,9 @@ fn words_without_a_pointer_go_anywhere() {
     broken(
         "0>2 x4",
         replace(2, 2, 0x40A0_0000 | 48),
-        expect!["tile 2 receives at event 55 and has written no pointer"],
+        expect![[r#"
+            tile 2 receives at event 55 and has written no pointer
+        "#]],
     );
 }
 
@@ -206,7 +221,9 @@ fn a_bus_driven_the_other_way_is_silent() {
     broken(
         STREAM,
         |phase| row(phase, 98).words[1] ^= 3,
-        expect!["tile 700 listens to tile 98 for transfer 1, which is sent the other way"],
+        expect![[r#"
+            tile 700 listens to tile 98 for transfer 1, which is sent the other way
+        "#]],
     );
 }
 
@@ -215,12 +232,16 @@ fn a_tile_listens_to_tiles() {
     broken(
         STREAM,
         |phase| row(phase, 700).words[1] |= 0x5C0,
-        expect!["tile 700 selects 0x5c4 at event 61; a row selects tiles 0 to 1471 or 0x640"],
+        expect![[r#"
+            tile 700 selects 0x5c4 at event 61; a row selects tiles 0 to 1471 or 0x640
+        "#]],
     );
     broken(
         STREAM,
         |phase| row(phase, 700).words[0] ^= 1,
-        expect!["tile 700 selects tile 178 at event 1 and nothing is sent"],
+        expect![[r#"
+            tile 700 selects tile 178 at event 1 and nothing is sent
+        "#]],
     );
 }
 
@@ -230,17 +251,17 @@ fn words_nobody_planned_are_found() {
         STREAM,
         "96>700=70000 x60",
         |_| (),
-        expect![
-            "tile 700 captures the word tile 98 has at 0x60000 at event 147; no transfer brings it"
-        ],
+        expect![[r#"
+            tile 700 captures the word tile 98 has at 0x60000 at event 147; no transfer brings it
+        "#]],
     );
     broken_as(
         STREAM,
         "96>700=70000 x60  98>700=74000 x59",
         |_| (),
-        expect![
-            "tile 700 captures the word tile 98 has at 0x600ec at event 206; no transfer brings it"
-        ],
+        expect![[r#"
+            tile 700 captures the word tile 98 has at 0x600ec at event 206; no transfer brings it
+        "#]],
     );
 }
 
@@ -250,18 +271,24 @@ fn words_nobody_receives_are_found() {
         STREAM,
         "96>700=70000 x60  98>700,2=74000 x60",
         |_| (),
-        expect!["tile 2 captures 0 of the 60 words of transfer 1"],
+        expect![[r#"
+            tile 2 captures 0 of the 60 words of transfer 1
+        "#]],
     );
     broken_as(
         STREAM,
         "96>700=70000 x60  98>700=74000 x61",
         |_| (),
-        expect!["tile 700 captures 60 of the 61 words of transfer 1"],
+        expect![[r#"
+            tile 700 captures 60 of the 61 words of transfer 1
+        "#]],
     );
     broken(
         STREAM,
         |phase| phase.rows.retain(|row| row.tile != tile(98)),
-        expect!["tile 700 selects tile 98 at event 61 and nothing is sent"],
+        expect![[r#"
+            tile 700 selects tile 98 at event 61 and nothing is sent
+        "#]],
     );
 }
 
@@ -272,7 +299,9 @@ fn words_and_controls_for_nobody_are_found() {
     broken(
         "96>700=70000 x60",
         longer,
-        expect!["nobody takes the word that tile 96 sends at event 109"],
+        expect![[r#"
+            nobody takes the word that tile 96 sends at event 109
+        "#]],
     );
     let idle = |phase: &mut Phase| {
         let words = &mut row(phase, 700).words;
@@ -283,7 +312,9 @@ fn words_and_controls_for_nobody_are_found() {
     broken(
         "96>700=70000 x60",
         idle,
-        expect!["tile 700 writes a pointer at event 149 and no word goes there"],
+        expect![[r#"
+            tile 700 writes a pointer at event 149 and no word goes there
+        "#]],
     );
     let selects = |phase: &mut Phase| {
         let words = &mut row(phase, 700).words;
@@ -294,7 +325,9 @@ fn words_and_controls_for_nobody_are_found() {
     broken(
         "96>700=70000 x60",
         selects,
-        expect!["tile 700 selects tile 96 at event 97 and nothing is sent"],
+        expect![[r#"
+            tile 700 selects tile 96 at event 97 and nothing is sent
+        "#]],
     );
 }
 
@@ -303,7 +336,9 @@ fn a_tile_left_connected_is_found() {
     broken(
         STREAM,
         replace(700, 3, 0x40A0_0000 | 33),
-        expect!["tile 700 stays connected to 0xc4 from event 61 on"],
+        expect![[r#"
+            tile 700 stays connected to 0xc4 from event 61 on
+        "#]],
     );
 }
 
@@ -323,9 +358,9 @@ fn reading_and_writing_one_element_is_found() {
         apart,
         both,
         damage,
-        expect![
-            "tile 0 sends from the element of 0x64000 until event 204 and receives into it from event 122"
-        ],
+        expect![[r#"
+            tile 0 sends from the element of 0x64000 until event 204 and receives into it from event 122
+        "#]],
     );
 }
 
@@ -342,7 +377,9 @@ fn a_relay_that_does_not_wait_is_found() {
         apart,
         relay,
         damage,
-        expect!["transfer 1 touches words of tile 736 at event 1; transfer 0 is done at event 122"],
+        expect![[r#"
+            transfer 1 touches words of tile 736 at event 1; transfer 0 is done at event 122
+        "#]],
     );
 }
 
@@ -354,9 +391,9 @@ fn an_overwrite_in_the_wrong_order_is_found() {
         one,
         other,
         |phase| phase.starts.reverse(),
-        expect![
-            "transfer 1 touches words of tile 700 at event 87; transfer 0 is done at event 217"
-        ],
+        expect![[r#"
+            transfer 1 touches words of tile 700 at event 87; transfer 0 is done at event 217
+        "#]],
     );
     let read_first = "2>4@70000=70000 x64  0>2@65000=70000 x64";
     let write_first = "0>2@65000=70000 x64  2>4@70000=70000 x64";
@@ -364,13 +401,17 @@ fn an_overwrite_in_the_wrong_order_is_found() {
         read_first,
         write_first,
         |phase| phase.starts.reverse(),
-        expect!["transfer 1 touches words of tile 2 at event 31; transfer 0 is done at event 164"],
+        expect![[r#"
+            transfer 1 touches words of tile 2 at event 31; transfer 0 is done at event 164
+        "#]],
     );
     broken_as(
         write_first,
         read_first,
         |phase| phase.starts.reverse(),
-        expect!["transfer 1 touches words of tile 2 at event 55; transfer 0 is done at event 188"],
+        expect![[r#"
+            transfer 1 touches words of tile 2 at event 55; transfer 0 is done at event 188
+        "#]],
     );
 }
 
@@ -388,7 +429,9 @@ fn a_message_that_overwrites_itself_is_found() {
         apart,
         same,
         damage,
-        expect!["transfer 0 writes words of tile 0 that it also reads"],
+        expect![[r#"
+            transfer 0 writes words of tile 0 that it also reads
+        "#]],
     );
 }
 
@@ -404,6 +447,8 @@ fn a_row_outlasts_its_last_word() {
     broken(
         STREAM,
         damage,
-        expect!["the row of tile 700 ends at event 211; its last word needs event 212"],
+        expect![[r#"
+            the row of tile 700 ends at event 211; its last word needs event 212
+        "#]],
     );
 }
