@@ -20,9 +20,9 @@ pub(crate) fn run(sh: &Shell, arguments: &[String]) -> Outcome {
     }
 }
 
-/// Builds, and finds the folder the build script left its outputs in.
+/// Bakes, and finds the folder the build script left its outputs in.
 pub(crate) fn baked(sh: &Shell) -> Result<PathBuf, Box<dyn std::error::Error>> {
-    let messages = cmd!(sh, "cargo build --locked --quiet --message-format=json").read()?;
+    let messages = cmd!(sh, "cargo check --locked --quiet --message-format=json").read()?;
     let mark = "\"out_dir\":\"";
     let line = messages
         .lines()

@@ -13,7 +13,7 @@ pub(crate) fn run(sh: &Shell, arguments: &[String]) -> Outcome {
         println!("{told}");
         return if check { Ok(()) } else { Err(told.into()) };
     }
-    cmd!(sh, "cargo build --locked --quiet --features bindgen").run()?;
+    cmd!(sh, "cargo check --locked --quiet --features bindgen").run()?;
     let made = sh.read_file(artifacts::baked(sh)?.join("uapi.rs"))?;
     if !check {
         return Ok(sh.write_file(BINDINGS, made)?);
@@ -27,5 +27,6 @@ pub(crate) fn run(sh: &Shell, arguments: &[String]) -> Outcome {
 /// Whether bindgen would find its library.
 fn libclang(sh: &Shell) -> bool {
     let cached = cmd!(sh, "ldconfig -p").quiet().ignore_stderr().read().unwrap_or_default();
-    cached.contains("libclang") || std::env::var_os("LIBCLANG_PATH").is_some()
+    let found = |line: &str| line.contains("libclang.so") || line.contains("libclang-1");
+    cached.lines().any(found) || std::env::var_os("LIBCLANG_PATH").is_some()
 }
