@@ -105,8 +105,9 @@ fn participate(tile: &Tile, zone: u32, outstanding: u32) -> Result<Wait, Fault> 
     if zone != zone::INTERNAL && mux < tilekiln_chip::exchange::MUX_HOST {
         return Err(Fault::SyncWithInternalMux { zone, mux });
     }
-    if tile.active != 0 {
-        edge(&tile.settings, "a barrier while a worker of this tile runs")?;
+    // One that has stopped counts: its results are missing, and nobody waits for it any more.
+    if tile.workers.iter().any(|worker| worker.state != State::Inactive) {
+        edge(&tile.settings, "a barrier while a worker of this tile is not done")?;
     }
     Ok(Wait::Barrier { zone })
 }
