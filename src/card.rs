@@ -231,6 +231,8 @@ pub struct SimOptions {
     pub progress: Progress,
     /// Threads the simulation may use; 0 for all cores.
     pub threads: usize,
+    /// Cycles the tiles get at every look of the host, if they move then; `None` for the usual.
+    pub quota: Option<u64>,
 }
 
 impl Default for SimOptions {
@@ -241,6 +243,7 @@ impl Default for SimOptions {
             startup: Startup::Early,
             progress: Progress::Immediate,
             threads: 0,
+            quota: None,
         }
     }
 }

@@ -278,6 +278,7 @@ impl Setting<'_> {
                 Pace::Delayed => card::Progress::Delayed,
             },
             threads: options.threads,
+            quota: None,
         }
     }
 

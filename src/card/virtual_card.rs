@@ -57,7 +57,7 @@ impl VirtualCard {
                 Progress::Delayed => sim::Progress::Delayed,
             },
             threads: options.threads,
-            ..sim::Options::default()
+            quota: options.quota.unwrap_or(sim::Options::default().quota),
         });
         tracing::info!(
             device = "sim",

@@ -40,9 +40,10 @@ impl Progress {
                     let _ = write!(out, ", cycle {}", gauge.cycles());
                 }
             });
-        self.bar.set_style(style);
-        self.bar.set_length(rendezvous.into());
         self.bar.set_message(what);
+        self.bar.set_length(rendezvous.into());
+        self.bar.set_position(0);
+        self.bar.set_style(style);
     }
 
     /// Takes news from the driver.

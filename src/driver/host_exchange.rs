@@ -9,7 +9,7 @@ use tilekiln_bundle::format::COMMAND_PAGE_BYTES;
 use tilekiln_chip::registers::{self, state};
 
 use super::debug::{self, Debugger};
-use super::{DriverError, Watch, What, Zone, read_mark, wait, wait_mark, write_mark};
+use super::{DriverError, News, Watch, What, Zone, read_mark, wait, wait_mark, write_mark};
 use crate::card::{BufferIndex, Device, RegOffset};
 
 /// The buffer with the command word. [host-driver §9.2 HW]
@@ -104,6 +104,10 @@ pub fn call(
         wait_mark(device, watch, Zone::Gs2, at, what)?;
         write_mark(device, Zone::Gs2, 1)?;
         wait_mark(device, watch, Zone::Gs2, at + 1, what)?;
+        (watch.news)(News {
+            acknowledgements: at + 1,
+            now: device.now(),
+        });
         tracing::trace!(phase = at, "rendezvous over");
     }
     Ok(of)
