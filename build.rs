@@ -29,7 +29,8 @@ fn run() -> Result<(), Box<dyn Error>> {
     println!("cargo::rustc-env=TILEKILN_KERNELS={}", expanded.display());
     let kernels = kernels(&expanded)?;
     let graph = graph_file();
-    let text = fs::read_to_string(&graph).map_err(|error| format!("{}: {error}", graph.display()))?;
+    let text =
+        fs::read_to_string(&graph).map_err(|error| format!("{}: {error}", graph.display()))?;
     let baked = compile(&text, &kernels).map_err(|error| told(&error, &graph, &text))?;
     write(&out, &baked)?;
     #[cfg(feature = "bindgen")]
@@ -60,10 +61,19 @@ fn kernels(expanded: &Path) -> Result<Vec<KernelObject>, Box<dyn Error>> {
     let mut kernels = Vec::new();
     for file in files(Path::new(KERNELS), "S")? {
         println!("cargo::rerun-if-changed={}", file.display());
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let text = preprocess(&file)?;
         replace(&expanded.join(format!("{name}.s")), text.as_bytes())?;
-        let source = Source { name, text, symbols: Vec::new(), mode: Mode::Supervisor };
+        let source = Source {
+            name,
+            text,
+            symbols: Vec::new(),
+            mode: Mode::Supervisor,
+        };
         kernels.push(assemble(&cache, source)?);
     }
     Ok(kernels)
@@ -86,8 +96,12 @@ fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Box<dyn Error>>
 /// Runs the C preprocessor: our include folder and the chip's constants, nothing of the host.
 fn preprocess(file: &Path) -> Result<String, Box<dyn Error>> {
     let mut build = cc::Build::new();
-    build.cargo_metadata(false).cargo_warnings(false).debug(false).no_default_flags(true);
-    for flag in ["-undef", "-nostdinc", "-fno-dollars-in-identifiers"] {
+    build
+        .cargo_metadata(false)
+        .cargo_warnings(false)
+        .debug(false)
+        .no_default_flags(true);
+    for flag in program::PREPROCESSOR_FLAGS {
         build.flag(flag);
     }
     for (name, value) in program::defines() {
@@ -100,18 +114,36 @@ fn preprocess(file: &Path) -> Result<String, Box<dyn Error>> {
 /// Takes the object of `source` from the cache, or assembles it and puts it there. A cache that
 /// cannot be written costs time, nothing else.
 fn assemble(cache: &Path, source: Source) -> Result<KernelObject, Box<dyn Error>> {
-    let key: String = asm::key(&source).iter().map(|byte| format!("{byte:02x}")).collect();
+    let key: String = asm::key(&source)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let file = cache.join(format!("{key}.o"));
-    if let Some(object) = fs::read(&file).ok().and_then(|bytes| Object::from_bytes(&bytes).ok()) {
-        return Ok(KernelObject { name: source.name, key, hit: true, object });
+    if let Some(object) = fs::read(&file)
+        .ok()
+        .and_then(|bytes| Object::from_bytes(&bytes).ok())
+    {
+        return Ok(KernelObject {
+            name: source.name,
+            key,
+            hit: true,
+            object,
+        });
     }
     let object = asm::assemble(&source).map_err(|errors| errors.to_string())?;
     let bytes = object.to_bytes()?;
-    let kept = fs::create_dir_all(cache).map_err(Into::into).and_then(|()| replace(&file, &bytes));
+    let kept = fs::create_dir_all(cache)
+        .map_err(Into::into)
+        .and_then(|()| replace(&file, &bytes));
     if let Err(error) = kept {
         println!("cargo::warning=kernel cache {}: {error}", cache.display());
     }
-    Ok(KernelObject { name: source.name, key, hit: false, object })
+    Ok(KernelObject {
+        name: source.name,
+        key,
+        hit: false,
+        object,
+    })
 }
 
 /// Writes all outputs of the bake.
@@ -134,10 +166,12 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
     }
     let part = path.with_extension(format!("part{}", std::process::id()));
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(|error| {
-        let _ = fs::remove_file(&part);
-        told(error).into()
-    })
+    fs::write(&part, bytes)
+        .and_then(|()| fs::rename(&part, path))
+        .map_err(|error| {
+            let _ = fs::remove_file(&part);
+            told(error).into()
+        })
 }
 
 /// Generates the kernel module's records from our header.

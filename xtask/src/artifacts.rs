@@ -38,7 +38,10 @@ pub(crate) fn baked(sh: &Shell) -> Result<PathBuf, Box<dyn std::error::Error>> {
 /// Compares the promise with what was baked, stage by stage.
 fn check(sh: &Shell, made: &str) -> Outcome {
     let promised = sh.read_file(MANIFEST)?;
-    let first = promised.lines().zip(made.lines()).find(|(old, new)| old != new);
+    let first = promised
+        .lines()
+        .zip(made.lines())
+        .find(|(old, new)| old != new);
     match first {
         None if promised == made => Ok(()),
         None => Err(format!("{MANIFEST} has another number of lines; cargo xtask artifacts --bless").into()),

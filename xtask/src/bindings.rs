@@ -7,7 +7,9 @@ use crate::{Outcome, artifacts};
 const BINDINGS: &str = "src/card/uapi.rs";
 
 pub(crate) fn run(sh: &Shell, arguments: &[String]) -> Outcome {
-    let check = arguments.first().is_some_and(|argument| argument == "--check");
+    let check = arguments
+        .first()
+        .is_some_and(|argument| argument == "--check");
     if !libclang(sh) {
         let told = "libclang is not installed; the checked-in bindings stay as they are";
         println!("{told}");
@@ -26,7 +28,11 @@ pub(crate) fn run(sh: &Shell, arguments: &[String]) -> Outcome {
 
 /// Whether bindgen would find its library.
 fn libclang(sh: &Shell) -> bool {
-    let cached = cmd!(sh, "ldconfig -p").quiet().ignore_stderr().read().unwrap_or_default();
+    let cached = cmd!(sh, "ldconfig -p")
+        .quiet()
+        .ignore_stderr()
+        .read()
+        .unwrap_or_default();
     let found = |line: &str| line.contains("libclang.so") || line.contains("libclang-1");
     cached.lines().any(found) || std::env::var_os("LIBCLANG_PATH").is_some()
 }

@@ -13,11 +13,16 @@ const RUNNER_BYTES_MAX: u64 = 16 << 20;
 type Step = (&'static str, fn(&Shell) -> Outcome);
 
 const STEPS: &[Step] = &[
-    ("format", |sh| Ok(cmd!(sh, "cargo fmt --all --check").run()?)),
+    (
+        "format",
+        |sh| Ok(cmd!(sh, "cargo fmt --all --check").run()?),
+    ),
     ("tidy", |sh| tidy::run(sh, &[])),
     ("lints", lints),
     ("features", features),
-    ("tests", |sh| Ok(cmd!(sh, "cargo test --workspace --locked --quiet").run()?)),
+    ("tests", |sh| {
+        Ok(cmd!(sh, "cargo test --workspace --locked --quiet").run()?)
+    }),
     ("docs", docs),
     ("manifest", |sh| artifacts::run(sh, &["--check".into()])),
     ("bindings", |sh| bindings::run(sh, &["--check".into()])),
@@ -34,20 +39,32 @@ pub(crate) fn run(sh: &Shell, _: &[String]) -> Outcome {
         step(sh).map_err(|error| format!("{name}: {error}"))?;
         println!("== {name} took {:.0} s", start.elapsed().as_secs_f64());
     }
-    println!("ci: {} steps in {:.0} s", STEPS.len(), begin.elapsed().as_secs_f64());
+    println!(
+        "ci: {} steps in {:.0} s",
+        STEPS.len(),
+        begin.elapsed().as_secs_f64()
+    );
     println!("{} passed, 0 failed", STEPS.len());
     Ok(())
 }
 
 fn lints(sh: &Shell) -> Outcome {
-    cmd!(sh, "cargo clippy --workspace --all-targets --locked --quiet -- -D warnings").run()?;
+    cmd!(
+        sh,
+        "cargo clippy --workspace --all-targets --locked --quiet -- -D warnings"
+    )
+    .run()?;
     Ok(())
 }
 
 /// Features one by one, and the sentence that stops a build without any.
 fn features(sh: &Shell) -> Outcome {
     for feature in ["hw", "sim"] {
-        cmd!(sh, "cargo check --locked --quiet --no-default-features --features {feature}").run()?;
+        cmd!(
+            sh,
+            "cargo check --locked --quiet --no-default-features --features {feature}"
+        )
+        .run()?;
     }
     let none = cmd!(sh, "cargo check --locked --quiet --no-default-features").ignore_status();
     let text = String::from_utf8_lossy(&none.output()?.stderr).into_owned();
@@ -71,21 +88,33 @@ fn conform(sh: &Shell) -> Outcome {
         return Ok(());
     }
     let names = [
-        "assemble.tsv", "disassemble.tsv", "reject.tsv", "systematic.tsv", "route-timing.tsv",
-        "exchange-rows.json", "host-exchange.json",
+        "assemble.tsv",
+        "disassemble.tsv",
+        "reject.tsv",
+        "systematic.tsv",
+        "route-timing.tsv",
+        "exchange-rows.json",
+        "host-exchange.json",
     ];
-    let files: Vec<String> = names.iter().map(|name| golden.join(name).display().to_string()).collect();
+    let files: Vec<String> = names
+        .iter()
+        .map(|name| golden.join(name).display().to_string())
+        .collect();
     tools::conform(sh, &files)
 }
 
 /// The product: what it links, how large it is, what it contains, and whether it works.
 fn release(sh: &Shell) -> Outcome {
     cmd!(sh, "cargo build --release --locked --quiet").run()?;
-    let runner = sh.current_dir().join("target/x86_64-unknown-linux-gnu/release/tilekiln");
+    let runner = sh
+        .current_dir()
+        .join("target/x86_64-unknown-linux-gnu/release/tilekiln");
     let bytes = std::fs::metadata(&runner)?.len();
     println!("runner: {bytes} bytes");
     if bytes > RUNNER_BYTES_MAX {
-        return Err(format!("the runner has {bytes} bytes; {RUNNER_BYTES_MAX} is the limit").into());
+        return Err(
+            format!("the runner has {bytes} bytes; {RUNNER_BYTES_MAX} is the limit").into(),
+        );
     }
     let linked = cmd!(sh, "ldd {runner}").ignore_status().output()?;
     let told = [linked.stdout, linked.stderr].concat();

@@ -1,5 +1,9 @@
 //! Developer commands: `cargo xtask NAME`. Each is one file and one line of the table below.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command line program")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is a command line program"
+)]
 
 use std::process::ExitCode;
 
@@ -41,7 +45,11 @@ fn main() -> ExitCode {
             eprintln!("no command {name}\n");
         }
         help();
-        return ExitCode::from(if name.is_empty() || name.ends_with("help") { 0 } else { 2 });
+        return ExitCode::from(if name.is_empty() || name.ends_with("help") {
+            0
+        } else {
+            2
+        });
     };
     let outcome = Shell::new().map_err(Into::into).and_then(|shell| {
         shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));

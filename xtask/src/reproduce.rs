@@ -10,10 +10,17 @@ pub(crate) fn run(sh: &Shell, _: &[String]) -> Outcome {
     let clone = elsewhere.path().join("another place");
     let root = sh.current_dir();
     // The working tree, not the last commit: what is checked is what stands here.
-    cmd!(sh, "git ls-files --cached --others --exclude-standard").read()?.lines().try_for_each(|file| {
-        let from = root.join(file);
-        if from.is_file() { sh.copy_file(from, clone.join(file)) } else { Ok(()) }
-    })?;
+    cmd!(sh, "git ls-files --cached --others --exclude-standard")
+        .read()?
+        .lines()
+        .try_for_each(|file| {
+            let from = root.join(file);
+            if from.is_file() {
+                sh.copy_file(from, clone.join(file))
+            } else {
+                Ok(())
+            }
+        })?;
     let _folder = sh.push_dir(&clone);
     let _home = sh.push_env("USER", "somebody-else");
     let _zone = sh.push_env("TZ", "Pacific/Auckland");
@@ -24,7 +31,9 @@ pub(crate) fn run(sh: &Shell, _: &[String]) -> Outcome {
     if here != there {
         let at = here.iter().zip(&there).position(|(a, b)| a != b);
         return Err(format!(
-            "the bundles differ: {} and {} bytes, first at {at:?}", here.len(), there.len()
+            "the bundles differ: {} and {} bytes, first at {at:?}",
+            here.len(),
+            there.len()
         )
         .into());
     }

@@ -48,21 +48,31 @@ pub(crate) fn run(sh: &Shell, _: &[String]) -> Outcome {
 
 /// Ordinary dependencies of `name` that its line does not allow.
 fn arrows(sh: &Shell, name: &str, allowed: &[&str], faults: &mut Vec<String>) -> Outcome {
-    let tree = cmd!(sh, "cargo tree --locked --quiet -p {name} -e normal --depth 1 --prefix none --all-features");
+    let tree = cmd!(
+        sh,
+        "cargo tree --locked --quiet -p {name} -e normal --depth 1 --prefix none --all-features"
+    );
     let direct: BTreeSet<String> = tree
         .read()?
         .lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
         .collect();
-    let stray = direct.iter().filter(|found| !allowed.contains(&found.as_str()));
-    faults.extend(stray.map(|found| format!("{name} depends on {found}, an arrow not in the table")));
+    let stray = direct
+        .iter()
+        .filter(|found| !allowed.contains(&found.as_str()));
+    faults
+        .extend(stray.map(|found| format!("{name} depends on {found}, an arrow not in the table")));
     Ok(())
 }
 
 /// Invariant 1: no TOML, no scheduler, no linker in the program that ships.
 fn no_compiler_in_the_runner(sh: &Shell, faults: &mut Vec<String>) -> Outcome {
-    let tree = cmd!(sh, "cargo tree --locked --quiet -p tilekiln -e normal --prefix none").read()?;
+    let tree = cmd!(
+        sh,
+        "cargo tree --locked --quiet -p tilekiln -e normal --prefix none"
+    )
+    .read()?;
     for name in ["tilekiln-compiler ", "toml ", "object "] {
         if tree.lines().any(|line| line.starts_with(name)) {
             faults.push(format!("the runner contains {name}"));
@@ -78,7 +88,11 @@ fn sources(root: &Path) -> std::io::Result<Vec<PathBuf>> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             if path.is_dir() {
                 if !matches!(name.as_str(), "target" | ".git" | "out") {
                     folders.push(path);
@@ -97,7 +111,9 @@ fn source(root: &Path, file: &Path, faults: &mut Vec<String>) -> Outcome {
     let shown = file.strip_prefix(root).unwrap_or(file).display();
     let lines = text.lines().count();
     if lines > LINES_MAX {
-        faults.push(format!("{shown} has {lines} lines; {LINES_MAX} is the limit"));
+        faults.push(format!(
+            "{shown} has {lines} lines; {LINES_MAX} is the limit"
+        ));
     }
     for (number, line) in text.lines().enumerate() {
         for word in FORBIDDEN {
@@ -107,7 +123,10 @@ fn source(root: &Path, file: &Path, faults: &mut Vec<String>) -> Outcome {
         }
         let block = ["uns", "afe {"].concat();
         if line.contains(&block) && !file.ends_with("src/card/real_card.rs") {
-            faults.push(format!("{shown}:{} is outside the one file that may be unsafe", number + 1));
+            faults.push(format!(
+                "{shown}:{} is outside the one file that may be unsafe",
+                number + 1
+            ));
         }
     }
     Ok(())

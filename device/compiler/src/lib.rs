@@ -100,8 +100,8 @@ pub fn compile(graph: &str, kernels: &[KernelObject]) -> Result<Baked, CompileEr
     let plan = plan::plan(&spec).map_err(told)?;
     plan::check(&plan)?;
     let schedule = schedule::schedule(&plan)?;
-    let facts = schedule::check::whole(&plan, &schedule)?;
     let programs = program::generate(&plan, &schedule)?;
+    let facts = schedule::check::whole(&plan, &schedule, &programs.rows)?;
     let images = images::images(&programs, kernels)?;
     let stages = [
         Stage {

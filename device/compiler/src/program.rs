@@ -30,6 +30,8 @@ pub struct Programs {
     pub tiles: Vec<TileWords>,
     /// Absolute symbols every object of this bake may name.
     pub symbols: Vec<(String, ByteAddr)>,
+    /// Where the rows of each internal phase lie, the same on every tile.
+    pub rows: Vec<ByteAddr>,
     /// Where the linker may put code, ascending.
     pub code: Vec<Range<u32>>,
     /// Where the host finds 1 when the program has ended.
@@ -143,6 +145,7 @@ pub fn generate(plan: &Plan, schedule: &Schedule) -> Result<Programs, ProgramErr
         classes,
         tiles,
         symbols,
+        rows: places.rows,
         code: places.code,
         completion,
     })

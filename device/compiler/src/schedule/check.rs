@@ -45,12 +45,17 @@ pub struct Facts {
     pub longest_row: u32,
 }
 
-/// Checks every phase of `schedule` against `plan`, before rows have addresses.
+/// Checks every phase of `schedule` against `plan`; the rows of a phase lie at the same address of
+/// `rows_at` on every tile.
 ///
 /// # Errors
 ///
 /// The first rule found broken.
-pub fn whole(plan: &Plan, schedule: &Schedule) -> Result<Vec<Facts>, CheckError> {
+pub fn whole(
+    plan: &Plan,
+    schedule: &Schedule,
+    rows_at: &[ByteAddr],
+) -> Result<Vec<Facts>, CheckError> {
     let exchanges: Vec<&Exchange> = plan
         .steps
         .iter()
@@ -60,8 +65,9 @@ pub fn whole(plan: &Plan, schedule: &Schedule) -> Result<Vec<Facts>, CheckError>
         })
         .collect();
     let phases = (exchanges.len(), schedule.phases.len());
+    let placed = (exchanges.len(), rows_at.len());
     let hosts = (plan.host.phases.len(), schedule.host.len());
-    for (planned, scheduled) in [phases, hosts] {
+    for (planned, scheduled) in [phases, placed, hosts] {
         if planned != scheduled {
             return Err(CheckError::Phases { planned, scheduled });
         }
@@ -72,8 +78,11 @@ pub fn whole(plan: &Plan, schedule: &Schedule) -> Result<Vec<Facts>, CheckError>
     }
     exchanges
         .iter()
-        .zip(&schedule.phases)
-        .map(|(one, two)| phase(one, two, None))
+        .zip(schedule.phases.iter().zip(rows_at))
+        .map(|(exchange, (scheduled, at))| {
+            let rows: Vec<_> = scheduled.rows.iter().map(|row| (row.tile, *at)).collect();
+            phase(exchange, scheduled, Some(&rows))
+        })
         .collect()
 }
 
