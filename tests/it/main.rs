@@ -2,3 +2,4 @@
 
 mod kernels;
 mod one_tile;
+mod tile_tool;
