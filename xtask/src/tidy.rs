@@ -13,9 +13,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tilekiln-chip",     &[]),
     ("tilekiln-isa",      &["tilekiln-chip"]),
     ("tilekiln-bundle",   &["tilekiln-chip", "sha2", "thiserror"]),
-    ("tilekiln-compiler", &["tilekiln-chip", "tilekiln-isa", "tilekiln-bundle", "serde", "toml", "object", "annotate-snippets", "strsim", "thiserror"]),
-    ("tilekiln-sim",      &["tilekiln-chip", "tilekiln-isa", "half", "libm", "rayon", "pulp", "tracing", "thiserror"]),
-    ("tilekiln",          &["tilekiln-chip", "tilekiln-bundle", "tilekiln-sim", "clap", "ctrlc", "half", "indicatif", "libm", "nix", "npyz", "serde_json", "thiserror", "tracing", "tracing-subscriber"]),
+    ("tilekiln-compiler", &["tilekiln-chip", "tilekiln-isa", "tilekiln-bundle", "toml", "object", "annotate-snippets", "strsim", "thiserror"]),
+    ("tilekiln-sim",      &["tilekiln-chip", "tilekiln-isa", "half", "libm", "rayon", "tracing", "thiserror"]),
+    ("tilekiln",          &["tilekiln-chip", "tilekiln-bundle", "tilekiln-sim", "clap", "ctrlc", "half", "indicatif", "libm", "npyz", "thiserror", "tracing", "tracing-subscriber"]),
     ("xtask",             &["xshell"]),
 ];
 
