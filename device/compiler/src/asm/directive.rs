@@ -1,7 +1,7 @@
 //! The directives: sections, symbols, data, modes.
 
 use super::Mode;
-use super::driver::Assembler;
+use super::driver::{Assembler, line_of};
 use super::error::{Fault, Kind};
 use super::expr::Cursor;
 use super::lex::{Token, TokenKind};
@@ -30,7 +30,7 @@ impl Assembler {
         if self.switch_flag(word) {
             return cursor.end();
         }
-        let line = (piece.place.file, piece.place.line);
+        let line = line_of(piece.place, self.trace().as_ref());
         match word {
             ".half" | ".short" | ".2byte" | ".hword" => self.data(word, &mut cursor, 2, at),
             ".byte" => self.data(word, &mut cursor, 1, at),
@@ -99,7 +99,7 @@ impl Assembler {
             let modifier = modifier(cursor)?;
             let piece = cursor.piece;
             let statement = self.new_statement(piece, start, word);
-            let line = (piece.place.file, piece.place.line);
+            let line = line_of(piece.place, self.trace().as_ref());
             let datum = Datum {
                 bytes,
                 value,

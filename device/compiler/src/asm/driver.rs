@@ -28,6 +28,23 @@ pub(super) struct Trace {
     outer: Option<Rc<Trace>>,
 }
 
+/// File and line for the table of lines: where the statement stands, or the outermost macro call it
+/// came from, because that is the line its author wrote.
+pub(super) fn line_of(place: Place, trace: Option<&Rc<Trace>>) -> (u32, u32) {
+    let mut at = place;
+    let mut next = trace;
+    while let Some(trace) = next {
+        if trace.name != REPEAT {
+            at = trace.place;
+        }
+        next = trace.outer.as_ref();
+    }
+    (at.file, at.line)
+}
+
+/// What a repetition is called in complaints.
+const REPEAT: &str = ".rept";
+
 /// Pieces being read, once or repeatedly.
 struct Frame {
     pieces: Rc<[Piece]>,
@@ -364,7 +381,7 @@ impl Assembler {
             Fault::at(
                 after,
                 Kind::OutOfRange {
-                    name: ".rept".to_owned(),
+                    name: REPEAT.to_owned(),
                     value,
                     low: 0,
                     high: i64::try_from(MAX_STATEMENTS).unwrap_or(i64::MAX),
@@ -375,7 +392,7 @@ impl Assembler {
             return Ok(());
         }
         let trace = Trace {
-            name: ".rept".to_owned(),
+            name: REPEAT.to_owned(),
             place: piece.place,
             outer: self.trace(),
         };

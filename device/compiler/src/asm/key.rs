@@ -7,7 +7,7 @@ use super::Source;
 use super::split::{Files, PieceKind, split_file};
 
 /// Changes whenever the same source would give another object.
-const VERSION: &str = concat!("tilekiln-asm ", env!("CARGO_PKG_VERSION"), " objects 1");
+const VERSION: &str = concat!("tilekiln-asm ", env!("CARGO_PKG_VERSION"), " objects 2");
 
 /// The chip that code is for.
 const TARGET: &str = "ipu21";

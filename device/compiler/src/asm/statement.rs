@@ -9,7 +9,7 @@ use tilekiln_isa::parse::{self, Arg, dollar, is_mnemonic};
 use tilekiln_isa::register::Register;
 
 use super::Mode;
-use super::driver::{Assembler, Trace};
+use super::driver::{Assembler, Trace, line_of};
 use super::error::{Fault, Kind};
 use super::expr::{Cursor, Expr, Value};
 use super::lex::{Token, TokenKind};
@@ -266,7 +266,8 @@ impl Assembler {
             }
             bytes += 4 * u32::from(statement.select(&self.symbols)?.second.is_some());
         }
-        let (start, line) = (statement.start, line(&statement.piece));
+        let line = line_of(statement.piece.place, statement.trace.as_ref());
+        let start = statement.start;
         let pushed = self.sections.push(What::Solo(statement), bytes, line);
         pushed.map_err(|kind| Fault::at(start, kind))
     }
@@ -335,7 +336,7 @@ impl Assembler {
         if let Some(rpt) = self.shortened(&members) {
             return self.solo(rpt);
         }
-        let at = (place.file, place.line);
+        let at = line_of(place, self.trace().as_ref());
         let pushed = self.sections.push(What::Bundle(Box::new(members)), 8, at);
         pushed.map_err(Fault::here)
     }
@@ -354,11 +355,6 @@ impl Assembler {
             _ => None,
         }
     }
-}
-
-/// The file and line of a piece, for the table of lines.
-fn line(piece: &Piece) -> (u32, u32) {
-    (piece.place.file, piece.place.line)
 }
 
 /// The tokens of each operand: what stands between commas outside parentheses.
