@@ -53,7 +53,13 @@ pub struct Code {
 }
 
 const fn code(name: &'static str, value: u32, group: Group, phase: u32, simulated: bool) -> Code {
-    Code { name, value, group, phase, simulated }
+    Code {
+        name,
+        value,
+        group,
+        phase,
+        simulated,
+    }
 }
 
 use Group::{Amp, Slic, TransposeIn, TransposeOut};
@@ -111,5 +117,8 @@ pub const CODES: &[Code] = &[
 
 /// The value of the operand code called `name`.
 pub fn code_by_name(name: &str) -> Option<u32> {
-    CODES.iter().find(|code| code.name == name).map(|code| code.value)
+    CODES
+        .iter()
+        .find(|code| code.name == name)
+        .map(|code| code.value)
 }

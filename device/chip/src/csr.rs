@@ -40,7 +40,13 @@ pub struct Csr {
 }
 
 const fn csr(name: &'static str, number: u16, space: Space, access: Access, stated: bool) -> Csr {
-    Csr { name, number, space, access, stated }
+    Csr {
+        name,
+        number,
+        space,
+        access,
+        stated,
+    }
 }
 
 use Access::{Read, ReadWrite, Write};
@@ -179,12 +185,14 @@ pub mod number {
 
 /// The register called `name` (with its `$`) as `space` sees it.
 pub fn by_name(name: &str, space: Space) -> Option<&'static Csr> {
-    CSRS.iter().find(|csr| csr.name == name && csr.space == space)
+    CSRS.iter()
+        .find(|csr| csr.name == name && csr.space == space)
 }
 
 /// The register with the full number `number` as `space` sees it.
 pub fn by_number(number: u16, space: Space) -> Option<&'static Csr> {
-    CSRS.iter().find(|csr| csr.number == number && csr.space == space)
+    CSRS.iter()
+        .find(|csr| csr.number == number && csr.space == space)
 }
 
 /// Fields that code here names: lowest bit, and mask before the shift. [isa-encoding §7.6]

@@ -52,7 +52,10 @@ pub const fn is_executable(at: ByteAddr) -> bool {
 /// When `at` is not in tile memory.
 #[inline]
 pub const fn exclusion_unit(at: ByteAddr) -> u32 {
-    assert!(contains(at, 1), "an address outside tile memory has no element");
+    assert!(
+        contains(at, 1),
+        "an address outside tile memory has no element"
+    );
     if at.0 < INTERLEAVED.0 {
         (at.0 - BASE.0) / ELEMENT_BYTES
     } else {
@@ -68,7 +71,10 @@ pub const fn exclusion_unit(at: ByteAddr) -> u32 {
 /// When `at` is not in tile memory.
 #[inline]
 pub const fn element(at: ByteAddr) -> u32 {
-    assert!(contains(at, 1), "an address outside tile memory has no element");
+    assert!(
+        contains(at, 1),
+        "an address outside tile memory has no element"
+    );
     if at.0 < INTERLEAVED.0 {
         (at.0 - BASE.0) / ELEMENT_BYTES
     } else {

@@ -42,7 +42,11 @@ impl PhysTile {
 
     /// Position along the spine, 0 to 7. [exchange §1.1 V]
     pub const fn fold(self) -> u16 {
-        if self.half() == 0 { self.column() } else { 15 - self.column() }
+        if self.half() == 0 {
+            self.column()
+        } else {
+            15 - self.column()
+        }
     }
 
     /// The tile whose request lets this one talk to the host. [exchange §14.1 H]
@@ -69,7 +73,11 @@ impl PhysTile {
     /// Never: the map is a permutation.
     pub const fn logical(self) -> TileId {
         let block = 2 * self.column() + self.lane();
-        let along = if self.lane() == 0 { self.row() } else { 22 - self.row() };
+        let along = if self.lane() == 0 {
+            self.row()
+        } else {
+            22 - self.row()
+        };
         match TileId::new(2 * (23 * block + along) + self.pair_member()) {
             Some(tile) => tile,
             None => panic!("the map is a permutation"),
@@ -86,7 +94,11 @@ impl TileId {
     pub const fn physical(self) -> PhysTile {
         let (pair, member) = (self.index() / 2, self.index() % 2);
         let (block, along) = (pair / 23, pair % 23);
-        let row = if block.is_multiple_of(2) { along } else { 22 - along };
+        let row = if block.is_multiple_of(2) {
+            along
+        } else {
+            22 - along
+        };
         match PhysTile::new(64 * row + 4 * (block / 2) + block % 2 + 2 * member) {
             Some(tile) => tile,
             None => panic!("the map is a permutation"),
@@ -107,21 +119,33 @@ pub enum Direction {
 /// Signed displacement of the route, never 0. [exchange §2.1 V]
 pub const fn displacement(source: PhysTile, destination: PhysTile) -> i32 {
     let member = destination.pair_member() as i32;
-    let entry = if destination.half() == destination.lane() { 1 + member } else { 5 - member };
+    let entry = if destination.half() == destination.lane() {
+        1 + member
+    } else {
+        5 - member
+    };
     let crossing = (source.half() ^ source.lane()) as i32;
     6 * (destination.fold() as i32 - source.fold() as i32 - crossing) + entry
 }
 
 /// The direction a word takes from `source` to `destination`. [exchange §2.1 V]
 pub const fn direction(source: PhysTile, destination: PhysTile) -> Direction {
-    if displacement(source, destination) >= 1 { Direction::East } else { Direction::West }
+    if displacement(source, destination) >= 1 {
+        Direction::East
+    } else {
+        Direction::West
+    }
 }
 
 /// The time to multiplexer: a word that leaves `source` at its event `e` is taken by `destination`
 /// if the multiplexer control in force there has a stamp of at most `e + T + 1`. [exchange §2.2 V]
 pub const fn time_to_mux(source: PhysTile, destination: PhysTile) -> i32 {
     let along = if destination.half() == 0 { 5 } else { 3 };
-    let constant = if source.half() == 1 && destination.half() == 0 { -14 } else { -30 };
+    let constant = if source.half() == 1 && destination.half() == 0 {
+        -14
+    } else {
+        -30
+    };
     along * (source.fold() as i32 - destination.fold() as i32)
         + 2 * (source.row() as i32 - destination.row() as i32)
         + displacement(source, destination).abs()
@@ -139,8 +163,20 @@ mod tests {
     #[test]
     fn the_logical_map_is_the_published_permutation() {
         let published = [
-            (0, 0), (1, 2), (2, 64), (3, 66), (45, 1410), (46, 1409), (91, 3), (92, 4), (100, 260),
-            (274, 9), (735, 31), (736, 32), (1286, 53), (1471, 63),
+            (0, 0),
+            (1, 2),
+            (2, 64),
+            (3, 66),
+            (45, 1410),
+            (46, 1409),
+            (91, 3),
+            (92, 4),
+            (100, 260),
+            (274, 9),
+            (735, 31),
+            (736, 32),
+            (1286, 53),
+            (1471, 63),
         ];
         for (tile, physical) in published {
             assert_eq!(logical(tile).physical().index(), physical, "tile {tile}");
@@ -154,11 +190,28 @@ mod tests {
     fn routes_take_the_published_times() {
         // source, destination, displacement, time: the worked examples. [exchange §2.3]
         let worked = [
-            (0, 1, 2, -28), (1, 0, 1, -29), (0, 2, 1, -31), (2, 0, 1, -27), (0, 45, 2, -72),
-            (0, 46, 5, -69), (46, 0, -5, 19), (0, 735, 46, -19), (735, 0, -47, 52), (0, 736, 47, -4),
-            (736, 0, -47, 68), (736, 100, -41, 49), (100, 736, 41, 1), (0, 1286, 13, -23),
-            (1286, 1471, -10, -14), (32, 0, 1, 3), (274, 1286, -5, -25), (1471, 0, 1, -13),
-            (0, 1471, 2, -28), (90, 136, 1, -78), (780, 0, -47, 112), (900, 1023, -8, -8),
+            (0, 1, 2, -28),
+            (1, 0, 1, -29),
+            (0, 2, 1, -31),
+            (2, 0, 1, -27),
+            (0, 45, 2, -72),
+            (0, 46, 5, -69),
+            (46, 0, -5, 19),
+            (0, 735, 46, -19),
+            (735, 0, -47, 52),
+            (0, 736, 47, -4),
+            (736, 0, -47, 68),
+            (736, 100, -41, 49),
+            (100, 736, 41, 1),
+            (0, 1286, 13, -23),
+            (1286, 1471, -10, -14),
+            (32, 0, 1, 3),
+            (274, 1286, -5, -25),
+            (1471, 0, 1, -13),
+            (0, 1471, 2, -28),
+            (90, 136, 1, -78),
+            (780, 0, -47, 112),
+            (900, 1023, -8, -8),
         ];
         for (source, destination, far, time) in worked {
             let (s, d) = (logical(source).physical(), logical(destination).physical());

@@ -14,7 +14,11 @@ pub struct TileId(u16);
 impl TileId {
     /// The only way in: `None` unless `index` is below [`TILE_COUNT`].
     pub const fn new(index: u16) -> Option<Self> {
-        if index < TILE_COUNT { Some(Self(index)) } else { None }
+        if index < TILE_COUNT {
+            Some(Self(index))
+        } else {
+            None
+        }
     }
 
     /// Its number.
@@ -41,7 +45,11 @@ pub struct PhysTile(u16);
 impl PhysTile {
     /// The only way in: `None` unless `index` is below [`TILE_COUNT`].
     pub const fn new(index: u16) -> Option<Self> {
-        if index < TILE_COUNT { Some(Self(index)) } else { None }
+        if index < TILE_COUNT {
+            Some(Self(index))
+        } else {
+            None
+        }
     }
 
     /// Its number.
@@ -68,7 +76,11 @@ pub struct ByteAddr(pub u32);
 impl ByteAddr {
     /// `None` when the address is not a multiple of four.
     pub const fn word(self) -> Option<WordAddr> {
-        if self.0.is_multiple_of(4) { Some(WordAddr(self.0 / 4)) } else { None }
+        if self.0.is_multiple_of(4) {
+            Some(WordAddr(self.0 / 4))
+        } else {
+            None
+        }
     }
 
     /// The address `bytes` further up.

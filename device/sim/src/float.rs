@@ -82,7 +82,10 @@ impl FpState {
     /// decides.
     pub fn new(fill: u64) -> Self {
         let word = |index| garbage(fill, 0x4670, index);
-        let mut fp = Self { prng: Prng::new(word(32), word(33)), ..Self::default() };
+        let mut fp = Self {
+            prng: Prng::new(word(32), word(33)),
+            ..Self::default()
+        };
         for index in 0..32 {
             fp.set_acc(index, word(index as u64) as u32);
         }
@@ -92,13 +95,21 @@ impl FpState {
 
     /// Accumulator `index`, 0 to 31.
     pub fn acc(&self, index: usize) -> u32 {
-        let cells = if index.is_multiple_of(2) { &self.running } else { &self.delay };
+        let cells = if index.is_multiple_of(2) {
+            &self.running
+        } else {
+            &self.delay
+        };
         cells[index / 2]
     }
 
     /// Sets accumulator `index`, 0 to 31.
     pub fn set_acc(&mut self, index: usize, value: u32) {
-        let cells = if index.is_multiple_of(2) { &mut self.running } else { &mut self.delay };
+        let cells = if index.is_multiple_of(2) {
+            &mut self.running
+        } else {
+            &mut self.delay
+        };
         cells[index / 2] = value;
     }
 
@@ -205,7 +216,9 @@ fn issue_watched(
     state: &mut AuxState<'_>,
 ) -> Result<AuxResult, AuxFault> {
     if state.settings.strict && state.fp.ctl & control::RND != 0 {
-        return Err(AuxFault::Undefined("a rounding mode in $FP_CTL other than nearest even"));
+        return Err(AuxFault::Undefined(
+            "a rounding mode in $FP_CTL other than nearest even",
+        ));
     }
     let before = state.fp.clone();
     state.fp.sts = 0;
@@ -239,8 +252,18 @@ impl AuxForm {
         weights: &Weights,
         settings: &Settings,
     ) -> Option<u8> {
-        let mut state = AuxState { a: *a, fp, weights, settings };
-        let AuxResult { first, count, values, slots } = issue(self.0, values, &mut state).ok()?;
+        let mut state = AuxState {
+            a: *a,
+            fp,
+            weights,
+            settings,
+        };
+        let AuxResult {
+            first,
+            count,
+            values,
+            slots,
+        } = issue(self.0, values, &mut state).ok()?;
         for (register, value) in (first..8).zip(&values[..usize::from(count)]) {
             a[usize::from(register)] = *value;
         }

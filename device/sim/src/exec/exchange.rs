@@ -106,8 +106,15 @@ fn participate(tile: &Tile, zone: u32, outstanding: u32) -> Result<Wait, Fault> 
         return Err(Fault::SyncWithInternalMux { zone, mux });
     }
     // One that has stopped counts: its results are missing, and nobody waits for it any more.
-    if tile.workers.iter().any(|worker| worker.state != State::Inactive) {
-        edge(&tile.settings, "a barrier while a worker of this tile is not done")?;
+    if tile
+        .workers
+        .iter()
+        .any(|worker| worker.state != State::Inactive)
+    {
+        edge(
+            &tile.settings,
+            "a barrier while a worker of this tile is not done",
+        )?;
     }
     Ok(Wait::Barrier { zone })
 }
