@@ -27,7 +27,11 @@ fn copy_moves_every_word_and_none_beyond() {
         let source: Vec<u8> = (0..8 * words).map(|byte| byte as u8 ^ 0x5a).collect();
         let guard = vec![0xcc; 8];
         let end = C + 8 * words;
-        let ran = run("copy", &[A, C, words], &[(A, source.clone()), (end, guard.clone())]);
+        let ran = run(
+            "copy",
+            &[A, C, words],
+            &[(A, source.clone()), (end, guard.clone())],
+        );
         assert_eq!(ran.bytes(C, source.len()), source, "{words} words");
         assert_eq!(ran.bytes(end, 8), guard, "{words} words");
     }
@@ -38,8 +42,14 @@ fn pack_left_scales_in_f32_and_pads_with_zeros() {
     for (rows, words, padded) in [(1, 1, 4), (7, 18, 20), (13, 4, 4), (0, 4, 4)] {
         let source = values(rows * words * 4, 3);
         let scale = 0.117_851_13_f32;
-        let arguments =
-            [A, C, rows as u32, words as u32, padded as u32, scale.to_bits()];
+        let arguments = [
+            A,
+            C,
+            rows as u32,
+            words as u32,
+            padded as u32,
+            scale.to_bits(),
+        ];
         let ran = run("pack_left", &arguments, &[(A, halves(&source))]);
         let packed = ran.halves(C, rows * padded * 4);
         for row in 0..rows {
@@ -49,7 +59,11 @@ fn pack_left_scales_in_f32_and_pads_with_zeros() {
                 } else {
                     0.0
                 };
-                assert_eq!(packed[row * padded * 4 + column], expected, "row {row} column {column}");
+                assert_eq!(
+                    packed[row * padded * 4 + column],
+                    expected,
+                    "row {row} column {column}"
+                );
             }
         }
     }
@@ -60,9 +74,18 @@ fn panels(kernel: &str, groups: usize, columns: usize) -> (Vec<f32>, Ran) {
     let source = values(groups * 16 * columns, 11);
     let count = columns.div_ceil(16);
     let stride = count * 512 * 2;
-    let arguments =
-        [A, D, groups as u32, columns as u32 / 4, count as u32, stride as u32];
-    (source.clone(), run(kernel, &arguments, &[(A, halves(&source))]))
+    let arguments = [
+        A,
+        D,
+        groups as u32,
+        columns as u32 / 4,
+        count as u32,
+        stride as u32,
+    ];
+    (
+        source.clone(),
+        run(kernel, &arguments, &[(A, halves(&source))]),
+    )
 }
 
 #[test]
@@ -76,8 +99,15 @@ fn pack_right_makes_rows_channels() {
                 let (panel, channel, inner) = (index / 256, index / 16 % 16, index % 16);
                 let column = panel * 16 + inner;
                 let row = group * 16 + channel;
-                let expected = if column < columns { source[row * columns + column] } else { 0.0 };
-                assert_eq!(found, expected, "{groups}x{columns}: row {row} column {column}");
+                let expected = if column < columns {
+                    source[row * columns + column]
+                } else {
+                    0.0
+                };
+                assert_eq!(
+                    found, expected,
+                    "{groups}x{columns}: row {row} column {column}"
+                );
             }
         }
     }
@@ -93,8 +123,15 @@ fn pack_right_transposed_makes_columns_channels() {
             for (index, &found) in packed.iter().enumerate() {
                 let column = index / 16;
                 let row = group * 16 + index % 16;
-                let expected = if column < columns { source[row * columns + column] } else { 0.0 };
-                assert_eq!(found, expected, "{groups}x{columns}: row {row} column {column}");
+                let expected = if column < columns {
+                    source[row * columns + column]
+                } else {
+                    0.0
+                };
+                assert_eq!(
+                    found, expected,
+                    "{groups}x{columns}: row {row} column {column}"
+                );
             }
         }
     }
@@ -133,11 +170,16 @@ fn product(rows: usize, inner: usize, columns: usize, slack: usize, seed: u64) -
             let mut sum = 0.0;
             for block in 0..inner / 16 {
                 let terms = (0..16).map(|k| block * 16 + k);
-                let part: f32 =
-                    terms.map(|k| left[m * left_row + k] * right[k * columns + n]).sum();
+                let part: f32 = terms
+                    .map(|k| left[m * left_row + k] * right[k * columns + n])
+                    .sum();
                 sum = round(sum + part);
             }
-            assert_eq!(out[m * out_row + n], sum, "{rows}x{inner}x{columns}: row {m} column {n}");
+            assert_eq!(
+                out[m * out_row + n],
+                sum,
+                "{rows}x{inner}x{columns}: row {m} column {n}"
+            );
         }
     }
     ran.cycles
@@ -169,7 +211,10 @@ fn gemm_needs_at_most_a_quarter_more_cycles_than_the_planner_thinks() {
     let cycles = product(rows, inner, columns, 0, 4);
     let panels = (inner / 16 * columns / 16) as u64;
     let planned = panels * (24 * (rows as u64).div_ceil(6) + 235);
-    assert!(4 * cycles < 5 * planned, "{cycles} cycles; the planner thinks {planned}");
+    assert!(
+        4 * cycles < 5 * planned,
+        "{cycles} cycles; the planner thinks {planned}"
+    );
 }
 
 #[test]
@@ -180,8 +225,18 @@ fn mask_overwrites_what_is_not_valid() {
         let arguments = [B + 64, 2 * row as u32, rows as u32, valid as u32];
         let found = run("mask", &arguments, &[(B, halves(&scores))]).halves(B, rows * row);
         for (index, (&found, &before)) in found.iter().zip(&scores).enumerate() {
-            let expected = if index % row >= 32 + valid { -65504.0 } else { before };
-            assert_eq!(found, expected, "{valid} valid: row {} column {}", index / row, index % row);
+            let expected = if index % row >= 32 + valid {
+                -65504.0
+            } else {
+                before
+            };
+            assert_eq!(
+                found,
+                expected,
+                "{valid} valid: row {} column {}",
+                index / row,
+                index % row
+            );
         }
     }
 }
@@ -190,7 +245,10 @@ fn mask_overwrites_what_is_not_valid() {
 fn softmax_leaves_weights_maxima_and_sums() {
     for (rows, columns) in [(1, 16), (6, 32), (13, 112), (7, 48)] {
         let row = columns + 16;
-        let scores: Vec<f32> = values(rows * row, 21).iter().map(|v| round(3.0 * v)).collect();
+        let scores: Vec<f32> = values(rows * row, 21)
+            .iter()
+            .map(|v| round(3.0 * v))
+            .collect();
         let arguments = [B, 2 * row as u32, rows as u32, columns as u32, A];
         let ran = run("softmax", &arguments, &[(B, halves(&scores))]);
         let found = ran.halves(B, rows * row);
@@ -203,18 +261,26 @@ fn softmax_leaves_weights_maxima_and_sums() {
             for (c, score) in line.iter().enumerate() {
                 let weight = round(libm::expf(round(score - most)));
                 let found = found[r * row + c];
-                assert!((found - weight).abs() <= weight * 1e-3, "row {r} column {c}: {found} {weight}");
+                assert!(
+                    (found - weight).abs() <= weight * 1e-3,
+                    "row {r} column {c}: {found} {weight}"
+                );
                 sum += found;
             }
             assert!((statistics[2 * r + 1] - sum).abs() < 1e-4 * sum, "row {r}");
-            assert_eq!(found[r * row + columns..(r + 1) * row], scores[r * row + columns..(r + 1) * row]);
+            assert_eq!(
+                found[r * row + columns..(r + 1) * row],
+                scores[r * row + columns..(r + 1) * row]
+            );
         }
     }
 }
 
 #[test]
 fn merge_weighs_the_partial_results_of_all_splits() {
-    for (splits, blocks, rows, columns) in [(1, 1, 5, 16), (1, 3, 7, 72), (3, 2, 13, 40), (7, 1, 35, 72)] {
+    for (splits, blocks, rows, columns) in
+        [(1, 1, 5, 16), (1, 3, 7, 72), (3, 2, 13, 40), (7, 1, 35, 72)]
+    {
         let padded = usize::next_multiple_of(columns, 16);
         let stride = rows * padded;
         let partials = values(splits * blocks * stride, 31);
@@ -224,21 +290,41 @@ fn merge_weighs_the_partial_results_of_all_splits() {
         let bytes: Vec<u8> = statistics.iter().flat_map(|v| v.to_le_bytes()).collect();
         let words = columns / 4;
         let arguments = [
-            B, 2 * stride as u32, splits as u32, blocks as u32, A, 8 * rows as u32, rows as u32,
-            2 * padded as u32, D, words as u32,
+            B,
+            2 * stride as u32,
+            splits as u32,
+            blocks as u32,
+            A,
+            8 * rows as u32,
+            rows as u32,
+            2 * padded as u32,
+            D,
+            words as u32,
         ];
         let ran = run("merge", &arguments, &[(B, halves(&partials)), (A, bytes)]);
         let found = ran.halves(D, rows * columns);
         for r in 0..rows {
-            let of = |split: usize| (statistics[2 * (split * rows + r)], statistics[2 * (split * rows + r) + 1]);
+            let of = |split: usize| {
+                (
+                    statistics[2 * (split * rows + r)],
+                    statistics[2 * (split * rows + r) + 1],
+                )
+            };
             let most = (0..splits).map(|s| of(s).0).fold(f32::MIN, f32::max);
-            let scale: f32 = (0..splits).map(|s| libm::expf(of(s).0 - most) * of(s).1).sum();
+            let scale: f32 = (0..splits)
+                .map(|s| libm::expf(of(s).0 - most) * of(s).1)
+                .sum();
             for c in 0..columns {
                 let sum: f32 = (0..splits * blocks)
-                    .map(|p| libm::expf(of(p / blocks).0 - most) * partials[p * stride + r * padded + c])
+                    .map(|p| {
+                        libm::expf(of(p / blocks).0 - most) * partials[p * stride + r * padded + c]
+                    })
                     .sum();
                 let (expected, found) = (sum / scale, found[r * columns + c]);
-                assert!((expected - found).abs() < 1e-3, "{splits}x{blocks} row {r} column {c}: {found} {expected}");
+                assert!(
+                    (expected - found).abs() < 1e-3,
+                    "{splits}x{blocks} row {r} column {c}: {found} {expected}"
+                );
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use tilekiln_chip::{PhysTile, memory};
 use tilekiln_compiler::asm::{self, Mode, Source};
-use tilekiln_compiler::object::Object;
 use tilekiln_compiler::image::{self, LinkInput};
+use tilekiln_compiler::object::Object;
 use tilekiln_sim::settings::Settings;
 use tilekiln_sim::stop::{Exception, StopKind};
 use tilekiln_sim::tile::{Tile, Yield};
@@ -50,7 +50,10 @@ impl Ran {
     /// `count` bytes from `at`.
     pub fn bytes(&self, at: u32, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
-        self.tile.memory.read(at, &mut bytes).expect("the test reads tile memory");
+        self.tile
+            .memory
+            .read(at, &mut bytes)
+            .expect("the test reads tile memory");
         bytes
     }
 
@@ -71,12 +74,20 @@ impl Ran {
 
 /// The bytes of `values` rounded to f16.
 pub fn halves(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|value| half::f16::from_f32(*value).to_le_bytes()).collect()
+    values
+        .iter()
+        .flat_map(|value| half::f16::from_f32(*value).to_le_bytes())
+        .collect()
 }
 
 /// Assembles `text` or fails with the complaints.
 fn assemble(name: &str, text: String) -> Object {
-    let source = Source { name: name.to_owned(), text, symbols: Vec::new(), mode: Mode::Supervisor };
+    let source = Source {
+        name: name.to_owned(),
+        text,
+        symbols: Vec::new(),
+        mode: Mode::Supervisor,
+    };
     asm::assemble(&source).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
@@ -86,29 +97,46 @@ pub fn run_seeded(kernel: &str, arguments: &[u32], memory: &[(u32, Vec<u8>)], se
     let path = format!("{}/{kernel}.s", env!("TILEKILN_KERNELS"));
     let text = std::fs::read_to_string(path).expect("the build script leaves expanded kernels");
     let kernel = assemble(kernel, text);
+    let code = memory::ENTRY.0..0x5_0000;
     let input = LinkInput {
         objects: &[&caller, &kernel],
         entry: "entry",
         required: &[],
-        regions: &[memory::ENTRY.0..0x5_0000],
+        regions: std::slice::from_ref(&code),
         fixed: &[],
         symbols: &[("SCRATCH", SCRATCH), ("ARGUMENTS", ARGUMENTS)],
     };
     let linked = image::link(&input).unwrap_or_else(|error| panic!("{error}"));
 
-    let settings = Settings { fill_seed: seed, ..Settings::default() };
+    let settings = Settings {
+        fill_seed: seed,
+        ..Settings::default()
+    };
     let id = PhysTile::new(0).expect("there is a tile 0");
     let mut tile = Tile::new(id, &settings);
     for segment in &linked.segments {
-        tile.memory.write(segment.address, &segment.bytes).expect("code lies in tile memory");
+        tile.memory
+            .write(segment.address, &segment.bytes)
+            .expect("code lies in tile memory");
     }
-    let words: Vec<u8> = arguments.iter().flat_map(|word| word.to_le_bytes()).collect();
-    tile.memory.write(ARGUMENTS, &words).expect("arguments lie in tile memory");
+    let words: Vec<u8> = arguments
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    tile.memory
+        .write(ARGUMENTS, &words)
+        .expect("arguments lie in tile memory");
     for (at, bytes) in memory {
-        tile.memory.write(*at, bytes).expect("the test writes tile memory");
+        tile.memory
+            .write(*at, bytes)
+            .expect("the test writes tile memory");
     }
     tile.launch_supervisor(memory::ENTRY.0);
-    assert_eq!(tile.run(CYCLES_MAX), Yield::Stopped, "the kernel did not come to an end");
+    assert_eq!(
+        tile.run(CYCLES_MAX),
+        Yield::Stopped,
+        "the kernel did not come to an end"
+    );
     let stop = tile.stop().expect("a stopped tile says why");
     let trapped = matches!(&stop.kind, StopKind::Exception { exception, .. } if *exception == Exception::PatchedBreak0);
     assert!(trapped, "{stop}");

@@ -11,7 +11,7 @@ use super::{Attention, Candidate, Layout, Plan, cost, host, name, phases};
 
 /// Decides who holds what, who computes what and who talks when.
 ///
-/// Every blocking worth trying is costed by [`cost`]'s formula and placed; the cheapest that fits
+/// Every blocking worth trying is costed by the formula of `cost` and placed; the cheapest that fits
 /// is taken, of equals the one with fewer tiles, then fewer query blocks.
 ///
 /// # Errors
