@@ -7,42 +7,25 @@
 use std::fmt;
 use std::time::Duration;
 
-use tilekiln_chip::registers::{self, Tdi, state};
+use tilekiln_chip::csr::number;
+use tilekiln_chip::registers::{self, Tdi, inject, outcome, state};
 use tilekiln_chip::{ByteAddr, PhysTile, TILE_COUNT, WORKERS};
 
 use super::{DriverError, PAUSE, Zone, read_mark};
 use crate::card::{Device, RegOffset};
 
-/// Instructions to inject. [host-driver §16 HW]
-mod inject {
-    /// `put $DBG_DATA, $m0`
-    pub const PUT_M0: u32 = 0x4300_8070;
-    /// `put $DBG_DATA, $m1`
-    pub const PUT_M1: u32 = 0x4310_8070;
-    /// `get $m0, $DBG_DATA`
-    pub const GET_M0: u32 = 0x4100_0070;
-    /// `get $m1, $DBG_DATA`
-    pub const GET_M1: u32 = 0x4101_0070;
-    /// `ld32 $m0, $m1, $mzero, 0`
-    pub const LOAD: u32 = 0x01f0_1000;
+/// `$WSR`, or `$SSR` of the supervisor, which has the same number: the cause of an exception is in
+/// bits 7:4. [host-driver §16 HW]
+const STATUS: u16 = number::WSR;
 
-    /// `get $m0, csr`
-    pub const fn get_csr(csr: u8) -> u32 {
-        0x4100_0000 | csr as u32
-    }
-}
-
-/// The program counter among a context's registers. [host-driver §16 HW]
-const CSR_PC: u8 = 0;
-
-/// The status, cause of an exception included. [host-driver §16 HW]
-const CSR_STATUS: u8 = 1;
-
-/// Clears what an injection can leave standing. [host-driver §16]
-const STATUS_CLEAR_ALL: u32 = 7;
-
-/// The injection is not over.
-const STATUS_BUSY: u32 = 1 << 3;
+/// `put $DBG_DATA, $m0`: a register of the tile becomes visible here.
+const PUT_M0: u32 = inject::put(number::DBG_DATA, 0);
+/// `put $DBG_DATA, $m1`
+const PUT_M1: u32 = inject::put(number::DBG_DATA, 1);
+/// `get $m0, $DBG_DATA`: a register of the tile takes what was written here.
+const GET_M0: u32 = inject::get(0, number::DBG_DATA);
+/// `get $m1, $DBG_DATA`
+const GET_M1: u32 = inject::get(1, number::DBG_DATA);
 
 /// Why a tile could not be looked into.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,19 +155,19 @@ impl<'a> Debugger<'a> {
     /// [`DebugError`] when no worker is idle or the tile does not answer.
     pub fn read_word(&mut self, at: ByteAddr) -> Result<u32, DebugError> {
         let context = self.idle_worker()?;
-        self.inject(context, inject::PUT_M0)?;
+        self.inject(context, PUT_M0)?;
         let m0 = self.data();
-        self.inject(context, inject::PUT_M1)?;
+        self.inject(context, PUT_M1)?;
         let m1 = self.data();
         self.set_data(at.0);
-        self.inject(context, inject::GET_M1)?;
+        self.inject(context, GET_M1)?;
         self.inject(context, inject::LOAD)?;
-        self.inject(context, inject::PUT_M0)?;
+        self.inject(context, PUT_M0)?;
         let word = self.data();
         self.set_data(m1);
-        self.inject(context, inject::GET_M1)?;
+        self.inject(context, GET_M1)?;
         self.set_data(m0);
-        self.inject(context, inject::GET_M0)?;
+        self.inject(context, GET_M0)?;
         Ok(word)
     }
 
@@ -193,14 +176,14 @@ impl<'a> Debugger<'a> {
     /// # Errors
     ///
     /// [`DebugError`] when it has not, or the tile does not answer.
-    pub fn read_csr(&mut self, context: u32, csr: u8) -> Result<u32, DebugError> {
-        self.inject(context, inject::PUT_M0)?;
+    pub fn read_csr(&mut self, context: u32, csr: u16) -> Result<u32, DebugError> {
+        self.inject(context, PUT_M0)?;
         let m0 = self.data();
-        self.inject(context, inject::get_csr(csr))?;
-        self.inject(context, inject::PUT_M0)?;
+        self.inject(context, inject::get(0, csr))?;
+        self.inject(context, PUT_M0)?;
         let value = self.data();
         self.set_data(m0);
-        self.inject(context, inject::GET_M0)?;
+        self.inject(context, GET_M0)?;
         Ok(value)
     }
 
@@ -219,7 +202,7 @@ impl<'a> Debugger<'a> {
     fn inject(&mut self, context: u32, instruction: u32) -> Result<(), DebugError> {
         let tile = self.tile;
         self.device
-            .write32(register(tile, Tdi::StatusClear), STATUS_CLEAR_ALL);
+            .write32(register(tile, Tdi::StatusClear), outcome::ALL);
         self.device.write32(register(tile, Tdi::Owner), context);
         self.device
             .write32(register(tile, Tdi::Execute), instruction);
@@ -227,8 +210,8 @@ impl<'a> Debugger<'a> {
         loop {
             let status = self.device.read32(register(tile, Tdi::Status));
             let waited = self.device.now().saturating_sub(start);
-            if status & STATUS_BUSY == 0 {
-                return match status & STATUS_CLEAR_ALL {
+            if status & outcome::BUSY == 0 {
+                return match status & outcome::ALL {
                     0 => Ok(()),
                     _ => Err(DebugError::Refused {
                         tile,
@@ -320,8 +303,8 @@ fn where_stopped(
     limit: Duration,
 ) -> Result<(u32, ByteAddr), DebugError> {
     let mut debugger = Debugger::new(device, tile, limit);
-    let cause = debugger.read_csr(context, CSR_STATUS)? >> 4 & 15;
-    Ok((cause, ByteAddr(debugger.read_csr(context, CSR_PC)?)))
+    let cause = debugger.read_csr(context, STATUS)? >> 4 & 15;
+    Ok((cause, ByteAddr(debugger.read_csr(context, number::PC)?)))
 }
 
 impl fmt::Display for Triage {

@@ -17,6 +17,7 @@ use std::fmt;
 use std::ops::Range;
 
 use tilekiln_chip::PhysTile;
+use tilekiln_chip::exchange::{HOST_PAGE, HOST_REACH};
 
 use crate::digest::Digest;
 
@@ -51,10 +52,10 @@ pub(crate) const WHOLE_DIGEST: Range<usize> = 32..64;
 pub(crate) const SECTION_DIGEST: usize = 24;
 
 /// Largest host buffer: what one complex can address, less the command page. [host-driver §9.1]
-pub const BUFFER_BYTES_MAX: u32 = 0x800_0000 - 0x1000;
+pub const BUFFER_BYTES_MAX: u32 = HOST_REACH - COMMAND_PAGE_BYTES;
 
 /// Bytes of the command page, buffer 0. [host-driver §9.2 HW]
-pub const COMMAND_PAGE_BYTES: u32 = 0x1000;
+pub const COMMAND_PAGE_BYTES: u32 = HOST_PAGE;
 
 /// The parts of a bundle, in file order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,7 +13,8 @@ pub const POINTER_LEAD: u32 = 52;
 /// Events a row adds to [`POINTER_LEAD`]. [exchange §3.3 V]
 pub const POINTER_LEAD_PER_ROW: u32 = 2;
 
-/// Events by which a 64-bit format control precedes its pointer stamp. [exchange §3.3 V]
+/// Events by which a 64-bit format control precedes its pointer stamp, and the first item its
+/// effect. [exchange §3.3 V]
 pub const FORMAT_LEAD: u32 = 2;
 
 /// Events a receiving row keeps after its last arrival. [exchange §3.3 V]
@@ -55,11 +56,51 @@ pub const HOST_READ_MAX: u32 = 1024;
 /// Most bytes one host-bound packet carries. [exchange §14.2 V]
 pub const HOST_WRITE_MAX: u32 = 256;
 
+/// Bytes of host memory that one complex reaches through the page table. [host-driver §9.1]
+pub const HOST_REACH: u32 = 0x800_0000;
+
 /// First byte of the window for application reads from the host. [exchange §14.2 H]
 pub const HOST_WINDOW: crate::ByteAddr = crate::ByteAddr(0x5_0000);
 
 /// Bytes of that window. [exchange §14.2 H]
 pub const HOST_WINDOW_BYTES: u32 = 0x4000;
+
+/// `br $m10`, which ends a row. [exchange §4.1 V]
+pub const ROW_RETURN: u32 = 0x43a0_0000;
+
+/// The header of a host packet, two words; fields are a lowest bit and a mask before the shift.
+/// [exchange §14.2 V]
+pub mod packet {
+    /// In word 0, what the packet does; odd formats count in [`LONG_UNIT`], even ones in
+    /// [`SHORT_UNIT`].
+    pub const FORMAT: (u32, u32) = (29, 7);
+    /// Tile to host, short.
+    pub const WRITE_SHORT: u32 = 4;
+    /// Tile to host, long.
+    pub const WRITE_LONG: u32 = 5;
+    /// Host to tile, short.
+    pub const READ_SHORT: u32 = 6;
+    /// Host to tile, long.
+    pub const READ_LONG: u32 = 7;
+    /// In word 0, all ones in the packet that ends a tile's stream. [exchange §14.2 I]
+    pub const END: (u32, u32) = (26, 3);
+    /// In word 0, the physical number of the tile.
+    pub const TILE: (u32, u32) = (15, 0x7ff);
+    /// In word 0, where a read lands: [`ADDRESS_UNIT`]s from the start of tile memory.
+    pub const ADDRESS: (u32, u32) = (0, 0x7fff);
+    /// In word 1, the PCIe complex: odd tiles take the second. [host-driver §9.1 INF]
+    pub const COMPLEX: (u32, u32) = (31, 1);
+    /// In word 1, the host offset in units.
+    pub const OFFSET: (u32, u32) = (4, 0x7ff_ffff);
+    /// In word 1, the length in units; a long packet writes 16 as 0.
+    pub const LENGTH: (u32, u32) = (0, 15);
+    /// Bytes of a short packet's unit.
+    pub const SHORT_UNIT: u32 = 4;
+    /// Bytes of a long packet's unit.
+    pub const LONG_UNIT: u32 = 64;
+    /// Bytes of the unit tile addresses are counted in.
+    pub const ADDRESS_UNIT: u32 = 32;
+}
 
 /// Zones of `sync`. [exchange §9.1 V]
 pub mod zone {

@@ -17,6 +17,9 @@ pub const ELEMENT_BYTES: u32 = 0x4000;
 /// First byte of region 1: interleaved, not executable. [isa-core §3.1 obs]
 pub const INTERLEAVED: ByteAddr = ByteAddr(0x8_0000);
 
+/// Elements of region 0, which are exclusion units as they are. [isa-core §3.1 obs]
+const PLAIN_ELEMENTS: u32 = (INTERLEAVED.0 - BASE.0) / ELEMENT_BYTES;
+
 /// Bytes of an interleaved pair of elements, the unit of exclusion in region 1. [exchange §8 V]
 pub const PAIR_BYTES: u32 = 2 * ELEMENT_BYTES;
 
@@ -31,7 +34,7 @@ pub const FETCH_AHEAD: u32 = 64;
 
 /// The units that conflict with each other in everything but a worker's single instruction:
 /// elements 0 to 12 of region 0, then pairs 13 to 25 of region 1. [exchange §8 V]
-pub const EXCLUSION_UNITS: u32 = 26;
+pub const EXCLUSION_UNITS: u32 = PLAIN_ELEMENTS + (END.0 - INTERLEAVED.0) / PAIR_BYTES;
 
 /// Whether all of `bytes` bytes from `at` lie in tile memory.
 #[inline]
@@ -59,7 +62,7 @@ pub const fn exclusion_unit(at: ByteAddr) -> u32 {
     if at.0 < INTERLEAVED.0 {
         (at.0 - BASE.0) / ELEMENT_BYTES
     } else {
-        13 + (at.0 - INTERLEAVED.0) / PAIR_BYTES
+        PLAIN_ELEMENTS + (at.0 - INTERLEAVED.0) / PAIR_BYTES
     }
 }
 
@@ -78,16 +81,16 @@ pub const fn element(at: ByteAddr) -> u32 {
     if at.0 < INTERLEAVED.0 {
         (at.0 - BASE.0) / ELEMENT_BYTES
     } else {
-        13 + 2 * ((at.0 - INTERLEAVED.0) / PAIR_BYTES) + ((at.0 >> 3) & 1)
+        PLAIN_ELEMENTS + 2 * ((at.0 - INTERLEAVED.0) / PAIR_BYTES) + ((at.0 >> 3) & 1)
     }
 }
 
 /// The first byte of exclusion unit `unit`.
 pub const fn unit_start(unit: u32) -> ByteAddr {
-    if unit < 13 {
+    if unit < PLAIN_ELEMENTS {
         ByteAddr(BASE.0 + unit * ELEMENT_BYTES)
     } else {
-        ByteAddr(INTERLEAVED.0 + (unit - 13) * PAIR_BYTES)
+        ByteAddr(INTERLEAVED.0 + (unit - PLAIN_ELEMENTS) * PAIR_BYTES)
     }
 }
 
@@ -98,6 +101,7 @@ mod tests {
     #[test]
     fn elements_tile_the_memory() {
         assert_eq!(BYTES, 624 * 1024);
+        assert_eq!(EXCLUSION_UNITS, 26);
         assert_eq!(element(BASE), 0);
         assert_eq!(element(ByteAddr(0x7_FFFC)), 12);
         assert_eq!(element(ByteAddr(0x8_0000)), 13);

@@ -54,6 +54,38 @@ pub enum Tdi {
     Control = 12,
 }
 
+/// Words that may be executed through [`Tdi::Execute`]. [host-driver §16 HW]
+pub mod inject {
+    /// `ld32 $m0, $m1, $mzero, 0`
+    pub const LOAD: u32 = 0x01f0_1000;
+    /// `get $m0, 0`; the main register is in bits 19:16, the number of the other in 7:0.
+    pub const GET: u32 = 0x4100_0000;
+    /// `put 0, $m0`; the main register is in bits 23:20, the number of the other in 7:0.
+    pub const PUT: u32 = 0x4300_8000;
+
+    /// `get $mN, csr`, where `m` is N.
+    pub const fn get(m: u32, csr: u16) -> u32 {
+        GET | m << 16 | csr as u32
+    }
+
+    /// `put csr, $mN`, where `m` is N.
+    pub const fn put(csr: u16, m: u32) -> u32 {
+        PUT | m << 20 | csr as u32
+    }
+}
+
+/// Bits of [`Tdi::Status`]. [isa-core §7 obs]
+pub mod outcome {
+    /// The context was not at rest.
+    pub const NOT_QUIESCENT: u32 = 1;
+    /// The word is nothing that can be executed so.
+    pub const INVALID: u32 = 2;
+    /// All that [`super::Tdi::StatusClear`] clears. [host-driver §16]
+    pub const ALL: u32 = 7;
+    /// The injection is not over. [host-driver §16]
+    pub const BUSY: u32 = 8;
+}
+
 /// Offset of `register` of `tile`.
 pub const fn tdi(tile: crate::PhysTile, register: Tdi) -> u32 {
     TDI_BASE + TDI_STRIDE * tile.index() as u32 + 4 * register as u32

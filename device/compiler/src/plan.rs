@@ -177,7 +177,7 @@ pub struct Allocation {
 /// Kinds of tile memory. [pipeline §5]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// The 16 KiB from 0x50000 that host packets reach.
+    /// Where reads from the host land.
     Window,
     /// Anywhere outside code and window.
     Standard,

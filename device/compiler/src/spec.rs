@@ -165,7 +165,8 @@ pub struct Verify {
 }
 
 impl Default for Verify {
-    /// What the checked-in graph demands. [pipeline §3.13 derived]
+    /// What the checked-in graph demands. [pipeline §3.13 derived] Where a graph's results are
+    /// larger and it sets no limits, [`parse`] loosens these.
     fn default() -> Self {
         Self {
             seed: 0xfa57_a77e_1616,

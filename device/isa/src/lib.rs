@@ -30,6 +30,9 @@ pub mod print;
 pub mod register;
 pub mod table;
 
+/// The word of `nop`, which fills code up to an alignment. [isa-encoding §7.3]
+pub const NOP: u32 = 0x19e0_0000;
+
 pub use decode::{DecodeError, decode, decode_word};
 pub use encode::{encode, encode_bundle};
 pub use instruction::{Decoded, ExecutionBundle, Instruction, Mode, ValueError, Written};

@@ -1,7 +1,7 @@
 //! A phase of the size the checked-in graph has: words a second through the fabric.
 
 use divan::counter::ItemsCount;
-use tilekiln_chip::exchange::{MUX_NEUTRAL, POINTER_LEAD, POINTER_LEAD_PER_ROW};
+use tilekiln_chip::exchange::{MUX_NEUTRAL, POINTER_LEAD, POINTER_LEAD_PER_ROW, ROW_RETURN};
 use tilekiln_chip::topology::time_to_mux;
 use tilekiln_chip::{ByteAddr, PhysTile, TileId};
 use tilekiln_sim::exchange::rows::{RowProblem, TileRow, run_rows};
@@ -77,7 +77,7 @@ fn group(number: u16, rows: &mut Vec<TileRow>) {
             row.control(x + WORDS, 0x6400_0000 | MUX_NEUTRAL);
         }
         row.until(slot(GROUP) + 400);
-        row.words.push(0x43a0_0000);
+        row.words.push(ROW_RETURN);
         rows.push(TileRow {
             at: ByteAddr(0x4_C000),
             ..TileRow::new(own, row.words)

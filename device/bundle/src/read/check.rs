@@ -1,5 +1,7 @@
 //! What must hold of the records of a bundle whose digests are right.
 
+use tilekiln_chip::exchange::HOST_PAGE;
+
 use super::*;
 use crate::format::{BUFFER_BYTES_MAX, COMMAND_PAGE_BYTES, TensorKind};
 
@@ -245,7 +247,11 @@ fn phases(bundle: &Bundle<'_>) -> Result<(), ReadError> {
             index,
         };
         about.at_most("pages", phase.pages.into(), TILE_COUNT.into())?;
-        about.at_most("bytes", phase.bytes, u64::from(phase.pages) * 4096)?;
+        about.at_most(
+            "bytes",
+            phase.bytes,
+            u64::from(phase.pages) * u64::from(HOST_PAGE),
+        )?;
         // Inputs first: the command word is read in phase 0, the outputs end the call.
         about.at_least("direction", phase.direction as u64, last as u64)?;
         last = phase.direction;

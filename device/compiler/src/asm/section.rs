@@ -1,12 +1,11 @@
 //! Sections while they grow: bytes, what waits in them for its value, alignment.
 
+use tilekiln_isa::NOP;
+
 use super::error::Kind;
 use super::expr::Expr;
 use super::statement::Statement;
 use crate::object::{LineMark, RelocationKind, SectionKind};
-
-/// The word that fills code up to an alignment: `nop`. [isa-encoding §7.3]
-const NOP: u32 = 0x19e0_0000;
 
 /// Sections align to no more than this.
 const MAX_ALIGNMENT: i64 = 65536;

@@ -1,12 +1,11 @@
 //! Writes every word once: bytes to their places, addresses into their fields.
 
+use tilekiln_isa::NOP;
+
 use super::layout::Places;
 use super::resolve::{Meaning, Names, SectionId};
 use super::{LineRange, LinkError, Linked, PlacedSection, PlacedSymbol, Segment, Sizes};
 use crate::object::{Binding, Relocation, Section, SectionKind, SymbolPlace, Target};
-
-/// `nop`, the filler between sections. [isa-encoding §7.3]
-const NOP: u32 = 0x19e0_0000;
 
 /// Makes the linked program from the sections' places.
 pub(super) fn write(names: &Names<'_>, places: &Places) -> Result<Linked, LinkError> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tilekiln_chip::TileId;
-use tilekiln_chip::exchange::{HOST_WRITE_MAX, MUX_NEUTRAL, zone};
+use tilekiln_chip::exchange::{HOST_WRITE_MAX, MUX_NEUTRAL, ROW_RETURN, zone};
 
 use crate::plan::{HostDirection, Kernel, Plan, Step, name};
 use crate::schedule::Schedule;
@@ -14,7 +14,7 @@ use super::{Class, Places};
 
 /// A row for a task tile without transfers in a phase: `delay 0`, `br $m10`. It must take part,
 /// because its class does, and event 0 needs one timed instruction to be seen.
-pub(super) const EMPTY_ROW: [u32; 2] = [0x40a0_0000, 0x43a0_0000];
+pub(super) const EMPTY_ROW: [u32; 2] = [0x40a0_0000, ROW_RETURN];
 
 /// What decides a tile's code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

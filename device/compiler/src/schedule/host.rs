@@ -1,7 +1,11 @@
 //! Host phases → requests and packets. [exchange §14, host-driver §14.2]
 
+use tilekiln_chip::exchange::packet::{
+    ADDRESS, ADDRESS_UNIT, COMPLEX, END, FORMAT, LENGTH, LONG_UNIT, OFFSET, READ_LONG, READ_SHORT,
+    SHORT_UNIT, TILE, WRITE_LONG, WRITE_SHORT,
+};
 use tilekiln_chip::exchange::{
-    HOST_PAGE, HOST_READ_MAX, HOST_WINDOW, HOST_WINDOW_BYTES, HOST_WRITE_MAX,
+    HOST_PAGE, HOST_REACH, HOST_READ_MAX, HOST_WINDOW, HOST_WINDOW_BYTES, HOST_WRITE_MAX,
 };
 use tilekiln_chip::{ByteAddr, PhysTile, TileId, memory};
 
@@ -22,24 +26,8 @@ pub const COMMAND_OFFSET: u32 = 0;
 /// Host offset, as tiles see it, of buffer 1. [exchange §14.5 H]
 pub const BUFFER_OFFSET: u32 = HOST_PAGE;
 
-/// Bytes of a short packet's unit; of a long one's. [exchange §14.2 V]
-const SHORT_UNIT: u32 = 4;
-const LONG_UNIT: u32 = 64;
-
 /// Bytes of a short packet that is not the last. [exchange §14.2 V]
 const SHORT_STEP: u32 = 32;
-
-/// Marks the packet that ends a read stream. [exchange §14.2 I]
-const END: u32 = 3 << 26;
-
-/// The packet formats in use, at their place in word 0. [exchange §14.2 V]
-const WRITE_SHORT: u32 = 4 << 29;
-const WRITE_LONG: u32 = 5 << 29;
-const READ_SHORT: u32 = 6 << 29;
-const READ_LONG: u32 = 7 << 29;
-
-/// Units a packet's address counts. [exchange §14.2 V]
-const ADDRESS_UNIT: u32 = 32;
 
 /// Which way a packet's words go.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,9 +75,9 @@ pub fn schedule_host(
 
 /// The data words that follow a header of a host-bound stream.
 pub fn payload_words(header: [u32; 2]) -> u32 {
-    let units = header[1] & 15;
-    match header[0] & 7 << 29 {
-        WRITE_SHORT => units,
+    let units = header[1] >> LENGTH.0 & LENGTH.1;
+    match header[0] >> FORMAT.0 & FORMAT.1 {
+        WRITE_SHORT => units * (SHORT_UNIT / 4),
         WRITE_LONG => units * (LONG_UNIT / 4),
         _ => 0,
     }
@@ -115,7 +103,10 @@ fn validate(page: &HostPage, direction: HostDirection) -> Result<(), ScheduleErr
             !buffer_offset.is_multiple_of(4),
             "host offsets are multiples of 4",
         ),
-        (buffer_offset >= 1 << 27, "the page table reaches 128 MiB"),
+        (
+            buffer_offset >= HOST_REACH,
+            "the page table reaches 128 MiB",
+        ),
         (
             bytes > HOST_PAGE || buffer_offset % HOST_PAGE + bytes > HOST_PAGE,
             "a transfer stays inside one page of 4096 bytes",
@@ -158,11 +149,12 @@ fn header(tile: PhysTile, way: Way, offset: u32, bytes: u32) -> [u32; 2] {
     };
     let tile = u32::from(tile.index());
     // Odd tiles talk through the second PCIe complex. [host-driver §9.1 INF]
-    let complex = (tile & 1) << 31;
+    let complex = tile & COMPLEX.1;
     // 1024 bytes are 16 units, and 16 is written as 0.
+    let length = (bytes / unit) & LENGTH.1;
     [
-        format | tile << 15 | address,
-        complex | (offset / unit) << 4 | (bytes / unit) & 15,
+        format << FORMAT.0 | tile << TILE.0 | address << ADDRESS.0,
+        complex << COMPLEX.0 | (offset / unit) << OFFSET.0 | length << LENGTH.0,
     ]
 }
 
@@ -213,7 +205,7 @@ fn expected(page: &HostPage, direction: HostDirection) -> u32 {
 /// A stream from its headers; the last one ends it.
 fn ended(tile: TileId, mut headers: Vec<[u32; 2]>, expected_words: u32) -> Stream {
     if let Some(last) = headers.last_mut() {
-        last[0] |= END;
+        last[0] |= END.1 << END.0;
     }
     Stream {
         tile,

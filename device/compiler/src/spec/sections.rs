@@ -55,7 +55,8 @@ fn graph(mut root: Section, faults: &mut Faults) -> Option<Spec> {
     let outputs = output
         .map(|entry| outputs(&entry, &inputs, &ops, faults))
         .unwrap_or_default();
-    let verify = verify(root.optional("verify"), faults);
+    let keys = ops.iter().find_map(Declared::keys);
+    let verify = verify(root.optional("verify"), keys, faults);
     root.finish(faults);
     unused(&inputs, &ops, &outputs, faults);
 
@@ -269,6 +270,12 @@ impl Declared {
             name: self.name,
             kind: self.kind?,
         })
+    }
+
+    /// How many keys a result is the weighted mean of.
+    fn keys(&self) -> Option<u32> {
+        let OpKind::Attention(op) = self.kind.as_ref()?;
+        Some(op.shape.key_length)
     }
 
     /// The shape of the result.

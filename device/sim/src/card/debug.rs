@@ -3,36 +3,23 @@
 use std::collections::BTreeMap;
 
 use tilekiln_chip::csr::number;
-use tilekiln_chip::registers::{TDI_BASE, TDI_STRIDE, Tdi};
+use tilekiln_chip::registers::outcome::{INVALID, NOT_QUIESCENT};
+use tilekiln_chip::registers::{TDI_BASE, TDI_STRIDE, Tdi, inject};
 use tilekiln_chip::{PhysTile, WORKERS};
+use tilekiln_isa::NOP;
 
 use super::is_debug;
 use crate::stop::Context;
 use crate::tile::{State, Tile};
 
-/// `TDI_STS`: the context was not at rest. [isa-core §7 obs]
-const NOT_QUIESCENT: u32 = 1;
+/// `st32 $m0, $m1, $mzero, 0`. [host-driver §16 HW]
+const STORE: u32 = 0x4f10_f000;
 
-/// `TDI_STS`: the word is nothing that can be executed so. [isa-core §7 obs]
-const INVALID: u32 = 2;
+/// Everything of `get` but its operands.
+const GET_MASK: u32 = !inject::get(15, 0xff) | inject::GET;
 
-/// Words to inject that have no operands of their own. [host-driver §16 HW]
-mod word {
-    /// `ld32 $m0, $m1, $mzero, 0`
-    pub const LOAD: u32 = 0x01f0_1000;
-    /// `st32 $m0, $m1, $mzero, 0`
-    pub const STORE: u32 = 0x4f10_f000;
-    /// `nop`
-    pub const NOP: u32 = 0x19e0_0000;
-    /// `get $mR, CSR`: the register is in bits 19:16.
-    pub const GET: u32 = 0x4100_0000;
-    /// `put CSR, $mR`: the register is in bits 23:20.
-    pub const PUT: u32 = 0x4300_8000;
-    /// Everything of `get` but its operands.
-    pub const GET_MASK: u32 = 0xfff0_ff00;
-    /// Everything of `put` but its operands.
-    pub const PUT_MASK: u32 = 0xff0f_ff00;
-}
+/// Everything of `put` but its operands.
+const PUT_MASK: u32 = !inject::put(0xff, 15) | inject::PUT;
 
 /// The registers of all interfaces that are more than a view of their tile.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +76,7 @@ impl Debug {
                 let outcome = if held {
                     NOT_QUIESCENT
                 } else {
-                    inject(tile, owner.unwrap_or_default(), value)
+                    execute(tile, owner.unwrap_or_default(), value)
                 };
                 *self.status.entry(tile.id).or_default() |= outcome;
             }
@@ -107,7 +94,7 @@ impl Debug {
 }
 
 /// Executes `word` in context `owner`; returns the bits of `TDI_STS` that it sets.
-fn inject(tile: &mut Tile, owner: u32, word: u32) -> u32 {
+fn execute(tile: &mut Tile, owner: u32, word: u32) -> u32 {
     let context = match owner {
         0 => Context::Supervisor,
         number if number as usize <= WORKERS => Context::Worker(number as u8 - 1),
@@ -118,16 +105,16 @@ fn inject(tile: &mut Tile, owner: u32, word: u32) -> u32 {
         return NOT_QUIESCENT;
     }
     let done = match word {
-        word::NOP => Some(()),
-        word::LOAD => {
+        NOP => Some(()),
+        inject::LOAD => {
             let loaded = tile.memory.load32(tile.m(context, 1)).ok();
             loaded.map(|value| tile.set_m(context, 0, value))
         }
-        word::STORE => {
+        STORE => {
             let (at, value) = (tile.m(context, 1), tile.m(context, 0));
             tile.memory.store32(at, value).ok()
         }
-        _ if word & word::GET_MASK == word::GET => {
+        _ if word & GET_MASK == inject::GET => {
             let (register, csr) = ((word >> 16 & 15) as usize, (word & 0xff) as u16);
             let value = match context {
                 Context::Supervisor => tile.csr(csr),
@@ -136,7 +123,7 @@ fn inject(tile: &mut Tile, owner: u32, word: u32) -> u32 {
             tile.set_m(context, register, value);
             Some(())
         }
-        _ if word & word::PUT_MASK == word::PUT => {
+        _ if word & PUT_MASK == inject::PUT => {
             let (register, csr) = ((word >> 20 & 15) as usize, (word & 0xff) as u16);
             let value = tile.m(context, register);
             let reachable = csr == number::DBG_DATA || context == Context::Supervisor;

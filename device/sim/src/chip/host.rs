@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use tilekiln_chip::exchange::{HOST_PAGE, HOST_READ_MAX, HOST_WRITE_MAX, MUX_HOST};
+use tilekiln_chip::exchange::{HOST_PAGE, HOST_READ_MAX, HOST_WRITE_MAX, MUX_HOST, packet};
 use tilekiln_chip::{PhysTile, TILE_COUNT, assumed, memory};
 
 use super::PortFault;
@@ -161,6 +161,11 @@ impl Port {
     }
 }
 
+/// Whether word 0 of a header ends its tile's stream.
+const fn ends(word: u32) -> bool {
+    word >> packet::END.0 & packet::END.1 == packet::END.1
+}
+
 enum Next {
     Request([u32; 2]),
     Packet(Packet),
@@ -174,22 +179,27 @@ impl Line {
             return Ok(None);
         };
         let header = [first, second];
-        let format = first >> 29;
+        let field = |word: u32, (low, mask): (u32, u32)| word >> low & mask;
+        let format = field(first, packet::FORMAT);
         if format == 0 {
             self.words.drain(..2);
             return Ok(Some(Next::Request(header)));
         }
         let long = format & 1 == 1;
-        let unit = if long { 64 } else { 4 };
-        let offset = u64::from(second >> 4 & 0x7ff_ffff) * u64::from(unit);
-        let end = first >> 26 & 3 == 3;
-        let bytes = match second & 15 {
+        let unit = if long {
+            packet::LONG_UNIT
+        } else {
+            packet::SHORT_UNIT
+        };
+        let offset = u64::from(field(second, packet::OFFSET)) * u64::from(unit);
+        let end = ends(first);
+        let bytes = match field(second, packet::LENGTH) {
             0 if long => HOST_READ_MAX,
             length => length * unit,
         };
         let write = match format {
-            4 | 5 => true,
-            6 | 7 => false,
+            packet::WRITE_SHORT | packet::WRITE_LONG => true,
+            packet::READ_SHORT | packet::READ_LONG => false,
             _ => return Err(PortFault::Format { header }),
         };
         self.check(tile, header, write, bytes, offset)?;
@@ -204,7 +214,7 @@ impl Line {
             return Ok(Some(Next::Packet(Packet::Write { offset, data })));
         }
         self.closed = end;
-        let address = memory::BASE.0 + (first & 0x7fff) * 32;
+        let address = memory::BASE.0 + field(first, packet::ADDRESS) * packet::ADDRESS_UNIT;
         let inside = memory::contains(tilekiln_chip::ByteAddr(address), bytes);
         if !inside {
             return Err(PortFault::Destination { address, bytes });
@@ -226,14 +236,14 @@ impl Line {
         bytes: u32,
         offset: u64,
     ) -> Result<(), PortFault> {
-        let named = header[0] >> 15 & 0x7ff;
+        let named = header[0] >> packet::TILE.0 & packet::TILE.1;
         if named != u32::from(tile.index()) {
             return Err(PortFault::Route { named });
         }
         if self.closed {
             return Err(PortFault::SecondStream);
         }
-        let closing = !write && header[0] >> 26 & 3 == 3;
+        let closing = !write && ends(header[0]);
         let limit = if write { HOST_WRITE_MAX } else { HOST_READ_MAX };
         if bytes > limit || bytes == 0 && !closing {
             return Err(PortFault::Length { bytes, limit });

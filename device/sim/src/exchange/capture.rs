@@ -1,6 +1,8 @@
 //! Who takes which items: each receiver's multiplexer against the selected buses, by intervals.
 
-use tilekiln_chip::exchange::{MUX_NEUTRAL, POINTER_LEAD, POINTER_LEAD_PER_ROW, TAIL_GUARD};
+use tilekiln_chip::exchange::{
+    FORMAT_LEAD, MUX_NEUTRAL, POINTER_LEAD, POINTER_LEAD_PER_ROW, TAIL_GUARD,
+};
 use tilekiln_chip::topology::{direction, time_to_mux};
 use tilekiln_chip::{ByteAddr, PhysTile, memory};
 
@@ -250,10 +252,10 @@ impl Work<'_> {
             if step.value == 0 || step.value == before {
                 continue;
             }
-            // The first item under the new format arrives two events after it.
+            // The first item under the new format arrives FORMAT_LEAD events after it.
             let late = arrivals
                 .iter()
-                .find(|a| a.event < step.stamp + 2 && a.end() > step.stamp);
+                .find(|a| a.event < step.stamp + i64::from(FORMAT_LEAD) && a.end() > step.stamp);
             if let Some(late) = late {
                 self.fault(
                     step.stamp,

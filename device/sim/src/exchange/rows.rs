@@ -1,8 +1,8 @@
 //! Rows without tiles: decodes row words and runs a phase on memory images alone.
 
 use tilekiln_chip::csr::number;
-use tilekiln_chip::exchange::MUX_NEUTRAL;
-use tilekiln_chip::{ByteAddr, PhysTile};
+use tilekiln_chip::exchange::{MUX_NEUTRAL, ROW_RETURN};
+use tilekiln_chip::{ByteAddr, PhysTile, memory};
 use tilekiln_isa::op::Op;
 use tilekiln_isa::{Decoded, Instruction, Mode, decode};
 
@@ -13,10 +13,7 @@ use crate::settings::Settings;
 use crate::tile::{Control, RowLog, Sent};
 
 /// Where a row lies when nobody says otherwise: an element of its own.
-pub const ROW_AT: ByteAddr = ByteAddr(0x4_C000);
-
-/// What `br $m10`, the return of a row, looks like. [exchange §4.1 V]
-pub const RETURN: u32 = 0x43A0_0000;
+pub const ROW_AT: ByteAddr = memory::BASE;
 
 /// The row of one tile.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,7 +141,7 @@ pub fn row_log(row: &TileRow) -> Result<RowLog, Fault> {
     }
     let mut walk = Walk::new(row);
     while let Some(&word) = walk.words().first() {
-        if word == RETURN {
+        if word == ROW_RETURN {
             return Ok(walk.finish());
         }
         let pc = walk.pc;

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "no test file uses all of it")]
 
 use tilekiln_chip::PhysTile;
+use tilekiln_chip::exchange::{MUX_NEUTRAL, ROW_RETURN};
 use tilekiln_sim::exchange::rows::TileRow;
 
 /// Builds a row event by event.
@@ -12,7 +13,7 @@ pub struct Row {
     words: Vec<u32>,
 }
 
-pub const NEUTRAL: u32 = 0x640;
+pub const NEUTRAL: u32 = MUX_NEUTRAL;
 
 impl Row {
     pub fn of(tile: PhysTile) -> Self {
@@ -72,7 +73,7 @@ impl Row {
 
     pub fn end(self, event: u32) -> TileRow {
         let mut row = self.until(event);
-        row.words.push(0x43a0_0000);
+        row.words.push(ROW_RETURN);
         TileRow::new(row.tile, row.words)
     }
 }

@@ -1,22 +1,17 @@
 //! Pages are what the host's packets can carry, and every row of every tensor is in one.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use tilekiln_chip::TileId;
+use tilekiln_chip::exchange::{HOST_PAGE as PAGE, HOST_WRITE_MAX};
 
 use super::super::{Binding, HostDirection, HostPage, Plan};
 use super::CheckError;
 use super::exchange::inside;
+use super::memory::WINDOW;
 
-/// Bytes of a page of the host. [exchange §14.2 H]
-const PAGE: u32 = 4096;
-
-/// The window for reads. [exchange §14.2 H]
-const WINDOW: Range<u32> = 0x5_0000..0x5_4000;
-
-/// Granule of writes to the host that use long packets only. [exchange §14.2 V]
-const WRITE: u32 = 256;
+/// Writes come in packets of this many bytes, so that all of them are long.
+const WRITE: u32 = HOST_WRITE_MAX;
 
 pub(super) fn check(plan: &Plan) -> Result<(), CheckError> {
     for index in 0..plan.host.phases.len() {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use tilekiln_chip::ByteAddr;
+use tilekiln_chip::exchange::{HOST_WINDOW, HOST_WINDOW_BYTES};
 use tilekiln_chip::memory::{
     ELEMENT_BYTES, END, ENTRY, INTERLEAVED, LOADER_END, contains, exclusion_unit,
 };
@@ -10,8 +11,8 @@ use tilekiln_chip::memory::{
 use super::super::{Allocation, Class, Layout, name};
 use super::CheckError;
 
-/// The window of the host. [exchange §14.2 H]
-const WINDOW: Range<u32> = 0x5_0000..0x5_4000;
+/// Where reads from the host land.
+pub(super) const WINDOW: Range<u32> = HOST_WINDOW.0..HOST_WINDOW.0 + HOST_WINDOW_BYTES;
 
 pub(super) fn check(layout: &Layout) -> Result<(), CheckError> {
     executable(layout)?;

@@ -1,5 +1,6 @@
 //! What the packets of a host phase move, read back from their words. [exchange §14]
 
+use tilekiln_chip::exchange::packet::{self, READ_SHORT, WRITE_SHORT};
 use tilekiln_chip::exchange::{HOST_PAGE, HOST_WINDOW, HOST_WINDOW_BYTES, HOST_WRITE_MAX};
 use tilekiln_chip::{ByteAddr, TileId, memory};
 
@@ -96,26 +97,31 @@ struct Packet {
 impl Packet {
     fn read(header: [u32; 2]) -> Self {
         let [one, two] = header;
-        let format = one >> 29;
-        let unit = if format & 1 == 1 { 64 } else { 4 };
-        let length = if format & 1 == 1 && two & 15 == 0 {
-            16
+        let field = |word: u32, (low, mask): (u32, u32)| word >> low & mask;
+        let format = field(one, packet::FORMAT);
+        let long = format & 1 == 1;
+        let unit = if long {
+            packet::LONG_UNIT
         } else {
-            two & 15
+            packet::SHORT_UNIT
+        };
+        let length = match field(two, packet::LENGTH) {
+            0 if long => packet::LENGTH.1 + 1,
+            length => length,
         };
         Self {
             format,
-            ends: one >> 26 & 3 == 3,
-            tile: one >> 15 & 0x7ff,
-            at: ByteAddr(memory::BASE.0 + 32 * (one & 0x7fff)),
-            complex: two >> 31,
-            offset: (two >> 4 & 0x7ff_ffff).saturating_mul(unit),
+            ends: field(one, packet::END) == packet::END.1,
+            tile: field(one, packet::TILE),
+            at: ByteAddr(memory::BASE.0 + packet::ADDRESS_UNIT * field(one, packet::ADDRESS)),
+            complex: field(two, packet::COMPLEX),
+            offset: field(two, packet::OFFSET).saturating_mul(unit),
             bytes: length * unit,
         }
     }
 
     fn reads(&self) -> bool {
-        self.format >= 6
+        self.format >= READ_SHORT
     }
 }
 
@@ -197,7 +203,7 @@ impl Reading<'_> {
                 packet.complex != tile & 1,
                 "it takes the other PCIe complex",
             ),
-            (packet.format < 4, "a stream reads and writes"),
+            (packet.format < WRITE_SHORT, "a stream reads and writes"),
             (
                 packet.ends != last,
                 "the end bits are on the last packet only",
@@ -254,7 +260,7 @@ impl Reading<'_> {
                 "only writes are closed by an empty read",
             ),
             (
-                packet.format != 6 || packet.offset != 0,
+                packet.format != READ_SHORT || packet.offset != 0,
                 "the empty read is short, at offset 0",
             ),
             (early, "the empty read comes behind all writes"),
@@ -275,7 +281,7 @@ impl Reading<'_> {
             });
         let rules = [
             (
-                packet.format != 6,
+                packet.format != READ_SHORT,
                 "the command word is read by a short packet",
             ),
             (

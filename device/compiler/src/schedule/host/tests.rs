@@ -4,7 +4,7 @@ mod refused;
 
 use expect_test::expect;
 use tilekiln_chip::assumed::HOST_PACKET_EVENTS;
-use tilekiln_chip::exchange::{HOST_PAGE, MUX_HOST, MUX_NEUTRAL};
+use tilekiln_chip::exchange::{HOST_PAGE, MUX_HOST, MUX_NEUTRAL, ROW_RETURN};
 
 use super::*;
 use crate::schedule::check;
@@ -98,7 +98,6 @@ fn send(at: u32, count: u32) -> u32 {
 const MUX: u32 = 0xA0;
 const COUNT: u32 = 0xA6;
 const SYNC: u32 = 0x4180_0000;
-const RETURN: u32 = 0x43A0_0000;
 const REQUEST_AT: u32 = 0x5_0000;
 const HEADERS_AT: u32 = 0x5_0008;
 
@@ -133,7 +132,7 @@ fn program(tile: TileId, exchange: &HostExchange, page: Option<&HostPage>) -> Ve
     }
     program.push(SYNC | 7);
     program.extend(set(MUX, MUX_NEUTRAL));
-    program.push(RETURN);
+    program.push(ROW_RETURN);
     program
 }
 

@@ -1,15 +1,13 @@
 //! Rows that are wrong in themselves, and figures that do not fit them.
 
 use expect_test::expect;
+use tilekiln_chip::exchange::ROW_RETURN;
 use tilekiln_chip::{ByteAddr, Event, Events};
 
 use super::{DELAY, STREAM, broken, complaint, replace, row, sound, tile};
 use crate::schedule::check::phase;
 use crate::schedule::tests::text::exchange;
 use crate::schedule::{Phase, Row};
-
-/// `br $m10`.
-const RETURN: u32 = 0x43A0_0000;
 
 /// A tile that sends while it receives twice, the second time with both controls in one event.
 const DUPLEX: &str = "0>2@60000=70000 x400  2>0=70000 x52  4>0=74000 x52";
@@ -32,7 +30,7 @@ fn a_row_holds_timed_instructions_only() {
     );
     broken(
         STREAM,
-        replace(700, 1, RETURN),
+        replace(700, 1, ROW_RETURN),
         expect![[r#"
             word 1 of the row of tile 700 is br; the only branch of a row is br $m10, in the end
         "#]],

@@ -2,8 +2,9 @@
 
 use expect_test::{Expect, expect};
 use tilekiln_chip::ByteAddr;
+use tilekiln_chip::exchange::packet::END;
 
-use super::{END, pages, schedule, tile};
+use super::{pages, schedule, tile};
 use crate::plan::{HostDirection, HostPhase};
 use crate::schedule::host::COMMAND_WORD;
 use crate::schedule::{HostExchange, Request, check, schedule_host};
@@ -130,14 +131,14 @@ fn wrong_packets_are_found() {
     );
     broken(
         ToTiles,
-        |it| it.streams[0].headers[2][0] ^= END,
+        |it| it.streams[0].headers[2][0] ^= END.1 << END.0,
         expect![[r#"
             tile 0: packet 2 is [c0000234, 00005409]; the end bits are on the last packet only
         "#]],
     );
     broken(
         ToTiles,
-        |it| it.streams[0].headers[0][0] ^= END,
+        |it| it.streams[0].headers[0][0] ^= END.1 << END.0,
         expect![[r#"
             tile 0: packet 0 is [ec00020c, 00000400]; the end bits are on the last packet only
         "#]],
