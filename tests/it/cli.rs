@@ -6,21 +6,21 @@ use std::process::{Command, Output};
 use expect_test::{Expect, expect};
 
 /// A folder that goes when the test ends.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("tilekiln-cli-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a folder for temporary files");
         Self(path)
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
     /// A `.npy` file of zeros.
-    fn array(&self, name: &str, descr: &str, element_bytes: usize, shape: &[u64]) -> PathBuf {
+    pub fn array(&self, name: &str, descr: &str, element_bytes: usize, shape: &[u64]) -> PathBuf {
         let axes: Vec<_> = shape.iter().map(ToString::to_string).collect();
         let axes = axes.join(", ");
         let mut header =
@@ -39,7 +39,7 @@ impl Folder {
         path
     }
 
-    fn files(&self) -> usize {
+    pub fn files(&self) -> usize {
         std::fs::read_dir(&self.0).expect("our folder").count()
     }
 }
@@ -50,7 +50,8 @@ impl Drop for Folder {
     }
 }
 
-fn tilekiln(arguments: &[&str]) -> Output {
+/// Runs the program to its end.
+pub fn tilekiln(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tilekiln"))
         .args(arguments)
         .output()
