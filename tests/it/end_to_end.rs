@@ -154,9 +154,8 @@ fn scores_of_ten_thousand_pass_by_the_second_reference() {
             .collect();
     }
     // One query and one key point the same way.
-    for column in 0..64 {
-        (inputs[0][column], inputs[1][column]) = (f16::from_f32(40.0), f16::from_f32(31.0));
-    }
+    inputs[0][..64].fill(f16::from_f32(40.0));
+    inputs[1][..64].fill(f16::from_f32(31.0));
     let (output, _) = program.run(&SimOptions::default(), &inputs);
     let verdict = program.judge(&inputs, &output);
     assert!(verdict.largest_score > 9e3, "{}", verdict.largest_score);
