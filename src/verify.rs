@@ -6,6 +6,10 @@ use half::f16;
 
 use crate::reference::{self, Answer, Problem, Scores};
 
+mod fault;
+
+pub use fault::{Fault, nearest};
+
 /// Largest root mean square error in units of the reference's root mean square.
 /// [pipeline §3.13]
 pub const RELATIVE_RMSE_MAX: f64 = 1e-3;
@@ -14,8 +18,13 @@ pub const RELATIVE_RMSE_MAX: f64 = 1e-3;
 /// about s / 2048, whatever the rest of the path does. [pipeline §3.13]
 pub const LARGE_SCORE: f64 = 3.0;
 
-/// Largest error against the second reference in units of the largest value. [pipeline §3.13]
-pub const ROUNDED_ERROR_MAX: f64 = 3e-4;
+/// Largest error against the second reference in units of the largest value, at least.
+///
+/// Where one key outweighs the others a result is as large as a value, and each of its roundings
+/// to f16 (the weight, the sums of 16 keys, the result) may be off by 2^-11 of it. Emulation with
+/// up to 256 keys and scores of 5 to 1000 finds 4.9e-4 to 9.2e-4; this is three roundings, all at
+/// their worst. The 3e-4 of [pipeline §3.13 derived] is less than the last of them alone.
+pub const ROUNDED_ERROR_MAX: f64 = 1.5e-3;
 
 /// The errors that pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -199,7 +208,8 @@ pub fn errors(output: &[f16], reference: &[f64]) -> Result<Errors, VerifyError> 
     })
 }
 
-/// Judges an output by the truth, or, when scores are large, by the second reference.
+/// Judges an output by the truth, or, when scores are large, by the second reference; by no less
+/// than `limits` allow.
 ///
 /// # Errors
 ///
@@ -242,7 +252,7 @@ pub fn judge_by(
     if largest_score > LARGE_SCORE {
         let second = reference::attention(problem, Scores::Rounded, threads);
         let rounded = errors(output, &second.output)?;
-        let limit = ROUNDED_ERROR_MAX * largest(problem.value);
+        let limit = (ROUNDED_ERROR_MAX * largest(problem.value)).max(limits.max_abs_error);
         verdict.rounded = Some((rounded, limit));
         verdict.complain_of_max(rounded, limit, Scores::Rounded);
     } else {
@@ -280,111 +290,6 @@ fn largest(values: &[f16]) -> f64 {
     values
         .iter()
         .fold(0.0, |largest: f64, value| largest.max(value.to_f64().abs()))
-}
-
-/// A way for an output to be wrong that every judgement must catch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Nothing was computed.
-    Zero,
-    /// Two heads were exchanged.
-    SwappedHead,
-    /// Some keys were left out.
-    DroppedKeyBlock,
-    /// The scores were not scaled as they should.
-    WrongScale,
-    /// An element is no number.
-    NotANumber,
-}
-
-impl Fault {
-    /// All faults.
-    pub const ALL: [Self; 5] = [
-        Self::Zero,
-        Self::SwappedHead,
-        Self::DroppedKeyBlock,
-        Self::WrongScale,
-        Self::NotANumber,
-    ];
-
-    /// What a card with this fault would answer.
-    pub fn output(self, problem: &Problem<'_>, good: &[f16], threads: usize) -> Vec<f16> {
-        let again =
-            |problem: &Problem<'_>| nearest(&reference::attention(problem, Scores::Exact, threads));
-        match self {
-            Self::Zero => vec![f16::ZERO; good.len()],
-            Self::SwappedHead => swap_heads(problem, good),
-            Self::WrongScale => again(&Problem {
-                scale: problem.scale * 1.1,
-                ..*problem
-            }),
-            Self::DroppedKeyBlock => {
-                let (mut shape, key, value) = without_keys(problem);
-                shape.query_length = problem.shape.query_length;
-                again(&Problem {
-                    shape,
-                    key: &key,
-                    value: &value,
-                    ..*problem
-                })
-            }
-            Self::NotANumber => {
-                let mut output = good.to_vec();
-                output[good.len() / 2] = f16::NAN;
-                output
-            }
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Zero => "an all-zero output",
-            Self::SwappedHead => "a swapped head",
-            Self::DroppedKeyBlock => "a dropped key block",
-            Self::WrongScale => "a wrong scale",
-            Self::NotANumber => "a NaN",
-        })
-    }
-}
-
-/// An answer rounded to f16: what a perfect card gives.
-pub fn nearest(answer: &Answer) -> Vec<f16> {
-    answer
-        .output
-        .iter()
-        .map(|&value| f16::from_f32(value as f32))
-        .collect()
-}
-
-/// Exchanges the first two heads.
-fn swap_heads(problem: &Problem<'_>, good: &[f16]) -> Vec<f16> {
-    let columns = problem.shape.head_dimension;
-    let mut output = good.to_vec();
-    for position in output.chunks_exact_mut(problem.shape.heads * columns) {
-        if let Some((first, rest)) = position.split_at_mut_checked(columns)
-            && let Some(second) = rest.get_mut(..columns)
-        {
-            first.swap_with_slice(second);
-        }
-    }
-    output
-}
-
-/// The problem without its last 32 keys, or without all but one.
-fn without_keys(problem: &Problem<'_>) -> (reference::Shape, Vec<f16>, Vec<f16>) {
-    let mut shape = problem.shape;
-    let keep = shape.key_length.saturating_sub(32).max(1);
-    let width = shape.heads * shape.head_dimension;
-    let cut = |all: &[f16]| {
-        all.chunks_exact(shape.key_length * width)
-            .flat_map(|batch| batch[..keep * width].iter().copied())
-            .collect()
-    };
-    let (key, value) = (cut(problem.key), cut(problem.value));
-    shape.key_length = keep;
-    (shape, key, value)
 }
 
 #[cfg(test)]
