@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use tilekiln_bundle::format::Section;
-use tilekiln_bundle::{Bundle, Direction, TensorKind};
+use tilekiln_bundle::{Bundle, Direction, Meta, TensorKind, Verify};
 use tilekiln_chip::{ByteAddr, PhysTile, TILE_COUNT};
 
 use crate::json::Json;
@@ -130,43 +130,31 @@ fn plain(value: &Json) -> String {
 }
 
 fn summary(bundle: &Bundle<'_>) -> Json {
-    let (meta, verify, host) = (bundle.meta(), bundle.verify(), bundle.host());
-    let tensors = bundle.tensors().map(|tensor| {
-        let kind = if tensor.kind == TensorKind::Input {
-            "input"
-        } else {
-            "output"
-        };
-        Json::object([
-            ("name", tensor.name.into()),
-            ("kind", kind.into()),
-            ("dtype", "f16".into()),
-            ("shape", Json::list(tensor.shape)),
-        ])
-    });
-    let phases = bundle.phases().map(|phase| {
-        let direction = if phase.direction == Direction::ToTiles {
-            "in"
-        } else {
-            "out"
-        };
-        Json::object([
-            ("direction", direction.into()),
-            ("pages", phase.pages.into()),
-            ("bytes", phase.bytes.into()),
-        ])
-    });
-    let stages = bundle.stages().map(|stage| {
-        Json::object([
-            ("name", stage.name.into()),
-            ("sha256", stage.digest.to_string().into()),
-            ("bytes", stage.bytes.into()),
-        ])
-    });
-    Json::object([
+    let (meta, host) = (bundle.meta(), bundle.host());
+    let mut fields: Vec<(&str, Json)> = vec![
         ("graph", meta.name.into()),
         ("digest", bundle.digest().to_string().into()),
         ("bytes", bundle.bytes().len().into()),
+    ];
+    fields.extend(figures(meta));
+    fields.extend([
+        ("host_rendezvous", bundle.acknowledgements().into()),
+        ("buffer_bytes", host.buffer_bytes.into()),
+        (
+            "completion",
+            format!("{} at {}", host.completion_tile, host.completion_address).into(),
+        ),
+        ("tensors", tensors(bundle)),
+        ("host_phases", host_phases(bundle)),
+        ("verify", demands(bundle.verify())),
+        ("stages", stages(bundle)),
+    ]);
+    Json::object(fields)
+}
+
+/// Shapes and choices, under the names of the reference log where it has one.
+pub(crate) fn figures(meta: &Meta<'_>) -> Vec<(&'static str, Json)> {
+    vec![
         ("target", meta.target.into()),
         ("tiles", meta.tiles.into()),
         ("op", meta.op.into()),
@@ -188,26 +176,58 @@ fn summary(bundle: &Bundle<'_>) -> Json {
         ("key_splits", meta.key_splits.into()),
         ("key_block_rows", meta.key_block_rows.into()),
         ("exchange_phases", meta.exchange_phases.into()),
-        ("host_rendezvous", bundle.acknowledgements().into()),
-        ("buffer_bytes", host.buffer_bytes.into()),
-        (
-            "completion",
-            format!("{} at {}", host.completion_tile, host.completion_address).into(),
-        ),
-        ("tensors", Json::list(tensors)),
-        ("host_phases", Json::list(phases)),
-        (
-            "verify",
-            Json::object([
-                ("seed", format!("{:#x}", verify.seed).into()),
-                ("mean", verify.mean.into()),
-                ("std", verify.std.into()),
-                ("max_abs_error", verify.max_abs_error.into()),
-                ("rmse", verify.rmse.into()),
-            ]),
-        ),
-        ("stages", Json::list(stages)),
+    ]
+}
+
+fn tensors(bundle: &Bundle<'_>) -> Json {
+    Json::list(bundle.tensors().map(|tensor| {
+        let kind = if tensor.kind == TensorKind::Input {
+            "input"
+        } else {
+            "output"
+        };
+        Json::object([
+            ("name", tensor.name.into()),
+            ("kind", kind.into()),
+            ("dtype", "f16".into()),
+            ("shape", Json::list(tensor.shape)),
+        ])
+    }))
+}
+
+fn host_phases(bundle: &Bundle<'_>) -> Json {
+    Json::list(bundle.phases().map(|phase| {
+        let direction = if phase.direction == Direction::ToTiles {
+            "in"
+        } else {
+            "out"
+        };
+        Json::object([
+            ("direction", direction.into()),
+            ("pages", phase.pages.into()),
+            ("bytes", phase.bytes.into()),
+        ])
+    }))
+}
+
+fn demands(verify: &Verify) -> Json {
+    Json::object([
+        ("seed", format!("{:#x}", verify.seed).into()),
+        ("mean", verify.mean.into()),
+        ("std", verify.std.into()),
+        ("max_abs_error", verify.max_abs_error.into()),
+        ("rmse", verify.rmse.into()),
     ])
+}
+
+fn stages(bundle: &Bundle<'_>) -> Json {
+    Json::list(bundle.stages().map(|stage| {
+        Json::object([
+            ("name", stage.name.into()),
+            ("sha256", stage.digest.to_string().into()),
+            ("bytes", stage.bytes.into()),
+        ])
+    }))
 }
 
 fn sizes(bundle: &Bundle<'_>) -> Json {

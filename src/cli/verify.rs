@@ -1,6 +1,5 @@
 //! `tilekiln verify`: generated inputs in, a judgement out.
 
-use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
 use half::f16;
@@ -11,6 +10,7 @@ use super::progress::Progress;
 use super::{CliError, Outcome, Setting, Stages, print};
 use crate::card::Simulated;
 use crate::driver::{News, Watch};
+use crate::inspect::figures;
 use crate::json::Json;
 use crate::reference::{self, Problem, Scores, Shape};
 use crate::session::{self, CallFacts, Session};
@@ -189,49 +189,13 @@ impl Report<'_> {
     }
 
     fn text(&self, colors: bool) -> String {
-        let meta = self.bundle.meta();
         let mut text = format!("device={}\n", self.ran.device);
         let mut line = |name: &str, value: String| {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{name:<12} {value}");
+            let line = format!("{name:<12} {value}");
+            text.push_str(line.trim_end());
+            text.push('\n');
         };
-        line(
-            "graph",
-            format!(
-                "{}: {}, {}, {} tiles",
-                meta.name, meta.op, meta.target, meta.tiles
-            ),
-        );
-        line("shape", shape_text(meta));
-        line("tasks", tasks_text(meta));
-        let acknowledgements = self.ran.facts.acknowledgements;
-        line(
-            "phases",
-            format!(
-                "{} exchange, {} host, {acknowledgements} host rendezvous",
-                meta.exchange_phases,
-                self.bundle.phases().len()
-            ),
-        );
-        let (input, output) = (
-            self.bytes(TensorKind::Input),
-            self.bytes(TensorKind::Output),
-        );
-        line("bytes", format!("{input} in, {output} out"));
-        let cycles = self.ran.facts.cycles.into();
-        line("cycles", format!("{cycles}, {}", modelled(cycles)));
-        if let Some(simulated) = self.ran.simulated {
-            let Simulated {
-                cycles,
-                instructions,
-            } = simulated;
-            line(
-                "simulated",
-                format!("{instructions} instructions, {cycles} cycles with transfers"),
-            );
-        }
-        line("stages", self.stages.text());
-        for (name, value) in self.error_lines() {
+        for (name, value) in self.run_lines().into_iter().chain(self.error_lines()) {
             line(name, value);
         }
         for complaint in &self.verdict.complaints {
@@ -246,8 +210,43 @@ impl Report<'_> {
             true => line(&format!("{color}{word}\x1b[0m"), String::new()),
             false => line(word, String::new()),
         }
-        text.lines()
-            .fold(String::new(), |text, line| text + line.trim_end() + "\n")
+        text
+    }
+
+    fn run_lines(&self) -> Vec<(&'static str, String)> {
+        let meta = self.bundle.meta();
+        let (graph, op, target, tiles) = (meta.name, meta.op, meta.target, meta.tiles);
+        let host_phases = self.bundle.phases().len();
+        let acknowledgements = self.ran.facts.acknowledgements;
+        let input = self.bytes(TensorKind::Input);
+        let output = self.bytes(TensorKind::Output);
+        let cycles = self.ran.facts.cycles.into();
+        let mut lines = vec![
+            ("graph", format!("{graph}: {op}, {target}, {tiles} tiles")),
+            ("shape", shape_text(meta)),
+            ("tasks", tasks_text(meta)),
+            (
+                "phases",
+                format!(
+                    "{} exchange, {host_phases} host, {acknowledgements} host rendezvous",
+                    meta.exchange_phases
+                ),
+            ),
+            ("bytes", format!("{input} in, {output} out")),
+            ("cycles", format!("{cycles}, {}", modelled(cycles))),
+        ];
+        if let Some(simulated) = self.ran.simulated {
+            let Simulated {
+                cycles,
+                instructions,
+            } = simulated;
+            lines.push((
+                "simulated",
+                format!("{instructions} instructions, {cycles} cycles with transfers"),
+            ));
+        }
+        lines.push(("stages", self.stages.text()));
+        lines
     }
 
     fn error_lines(&self) -> Vec<(&'static str, String)> {
@@ -291,37 +290,14 @@ impl Report<'_> {
 
     fn json(&self) -> Json {
         let meta = self.bundle.meta();
-        let Verdict {
-            exact,
-            rounded,
-            largest_score,
-            complaints,
-        } = &self.verdict;
         let cycles = self.ran.facts.cycles;
         let mut fields: Vec<(&str, Json)> = vec![
             ("device", self.ran.device.as_str().into()),
             ("graph", meta.name.into()),
             ("bundle_digest", self.bundle.digest().to_string().into()),
-            ("target", meta.target.into()),
-            ("tiles", meta.tiles.into()),
-            ("op", meta.op.into()),
-            ("batch_size", meta.batch.into()),
-            ("query_sequence_length", meta.query_length.into()),
-            ("sequence_length", meta.key_length.into()),
-            (
-                "hidden_size",
-                (u64::from(meta.heads) * u64::from(meta.head_dimension)).into(),
-            ),
-            ("heads", meta.heads.into()),
-            ("head_dimension", meta.head_dimension.into()),
-            ("padded_head_dimension", meta.padded_head_dimension.into()),
-            ("scale", meta.scale.into()),
-            ("rounding", meta.rounding.to_string().into()),
-            ("tasks", meta.tasks.into()),
-            ("query_block_rows", meta.query_block_rows.into()),
-            ("key_block_rows", meta.key_block_rows.into()),
-            ("key_splits", meta.key_splits.into()),
-            ("exchange_phases", meta.exchange_phases.into()),
+        ];
+        fields.extend(figures(meta));
+        fields.extend([
             ("host_phases", self.bundle.phases().len().into()),
             ("host_rendezvous", self.ran.facts.acknowledgements.into()),
             ("cycles", cycles.into()),
@@ -332,6 +308,26 @@ impl Report<'_> {
             ("input_bytes", self.bytes(TensorKind::Input).into()),
             ("output_bytes", self.bytes(TensorKind::Output).into()),
             ("stage_seconds", self.stages.json()),
+        ]);
+        fields.extend(self.json_errors());
+        if let Some(simulated) = self.ran.simulated {
+            fields.push(("simulated_cycles", simulated.cycles.into()));
+            fields.push(("simulated_instructions", simulated.instructions.into()));
+        }
+        let complaints = self.verdict.complaints.iter().map(ToString::to_string);
+        fields.push(("complaints", Json::list(complaints)));
+        fields.push(("passed", self.verdict.passed().into()));
+        Json::object(fields)
+    }
+
+    fn json_errors(&self) -> Vec<(&'static str, Json)> {
+        let Verdict {
+            exact,
+            rounded,
+            largest_score,
+            ..
+        } = &self.verdict;
+        let mut fields = vec![
             ("seed", self.bundle.verify().seed.into()),
             ("largest_score", (*largest_score).into()),
             ("non_finite", exact.non_finite.into()),
@@ -347,16 +343,7 @@ impl Report<'_> {
             fields.push(("rounded_rmse", rounded.rmse.into()));
             fields.push(("rounded_max_abs_error_limit", (*limit).into()));
         }
-        if let Some(simulated) = self.ran.simulated {
-            fields.push(("simulated_cycles", simulated.cycles.into()));
-            fields.push(("simulated_instructions", simulated.instructions.into()));
-        }
-        fields.push((
-            "complaints",
-            Json::list(complaints.iter().map(ToString::to_string)),
-        ));
-        fields.push(("passed", self.verdict.passed().into()));
-        Json::object(fields)
+        fields
     }
 }
 
