@@ -380,21 +380,9 @@ pub use driver::Limits;
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
-    use crate::driver::fake::{Behaviour, FakeCard};
+    use crate::driver::fake::{Behaviour, FakeCard, watched};
     use crate::sample;
-
-    fn watched<T>(body: impl FnOnce(&mut Watch<'_>) -> T) -> T {
-        let interrupted = AtomicBool::new(false);
-        let mut news = |_| {};
-        body(&mut Watch {
-            limits: Limits::default(),
-            interrupted: &interrupted,
-            news: &mut news,
-        })
-    }
 
     /// The sample's output lies where its query does, so a card that does nothing answers with the
     /// query.

@@ -2,12 +2,14 @@
 //! comes out, and every barrier is where the specification puts it.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tilekiln_bundle::Host;
 use tilekiln_chip::registers::{self, EXCHANGE_WINDOW, MARK_GS1, MARK_GS2, TDI_BASE, state};
 use tilekiln_chip::{ByteAddr, PhysTile};
 
+use super::{Limits, Watch};
 use crate::card::{BufferIndex, Device, DeviceError, Marks, Progress, RegOffset, Startup};
 
 /// How the card takes marks and how fast its tiles move.
@@ -73,6 +75,17 @@ pub(crate) struct FakeCard {
     writes: Option<Vec<(u32, u32)>>,
 }
 
+/// Calls `body` with a watch that waits as long as ever and hears of nothing.
+pub(crate) fn watched<T>(body: impl FnOnce(&mut Watch<'_>) -> T) -> T {
+    let interrupted = AtomicBool::new(false);
+    let mut news = |_| {};
+    body(&mut Watch {
+        limits: Limits::default(),
+        interrupted: &interrupted,
+        news: &mut news,
+    })
+}
+
 impl FakeCard {
     pub fn new(behaviour: Behaviour, inputs: u32, outputs: u32) -> Self {
         Self {
@@ -106,7 +119,7 @@ impl FakeCard {
         self.buffers.len()
     }
 
-    pub fn lost_credits(&self) -> u32 {
+    pub fn lost_marks(&self) -> u32 {
         self.lost
     }
 

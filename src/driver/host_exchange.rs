@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::card::{Marks, Progress, Startup};
     use crate::driver::Limits;
-    use crate::driver::fake::{Behaviour, FakeCard, host};
+    use crate::driver::fake::{Behaviour, FakeCard, host, watched};
 
     /// Every start-up with every reading of the mark and every pace.
     fn behaviours() -> impl Iterator<Item = Behaviour> {
@@ -200,16 +200,6 @@ mod tests {
                             })
                     })
             })
-    }
-
-    fn watched<T>(body: impl FnOnce(&mut Watch<'_>) -> T) -> T {
-        let interrupted = AtomicBool::new(false);
-        let mut news = |_| {};
-        body(&mut Watch {
-            limits: Limits::default(),
-            interrupted: &interrupted,
-            news: &mut news,
-        })
     }
 
     #[test]
@@ -232,7 +222,7 @@ mod tests {
             });
             assert!(card.ended(), "{behaviour:?}");
             assert_eq!(card.attached(), 0, "{behaviour:?}");
-            assert_eq!(card.lost_credits(), 0, "{behaviour:?}");
+            assert_eq!(card.lost_marks(), 0, "{behaviour:?}");
         }
     }
 
