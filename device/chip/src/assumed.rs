@@ -114,11 +114,3 @@ pub const CODES: &[Code] = &[
     code("TSTACC_P0",            0, TransposeOut, 0, true),
     code("TSTACC_P1",            1, TransposeOut, 1, true),
 ];
-
-/// The value of the operand code called `name`.
-pub fn code_by_name(name: &str) -> Option<u32> {
-    CODES
-        .iter()
-        .find(|code| code.name == name)
-        .map(|code| code.value)
-}

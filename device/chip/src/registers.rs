@@ -93,7 +93,7 @@ pub const fn tdi(tile: crate::PhysTile, register: Tdi) -> u32 {
 
 /// The state of a context in `CTXT_STS`, two bits each. [isa-core §1.3]
 pub mod state {
-    /// No thread, or a supervisor that waits.
+    /// Nothing runs, or a supervisor waits.
     pub const INACTIVE: u32 = 0;
     /// Executing.
     pub const ACTIVE: u32 = 1;

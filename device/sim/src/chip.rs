@@ -158,11 +158,6 @@ impl Chip {
         self.marks[group as usize].mark()
     }
 
-    /// Whether a barrier waits for this group's mark.
-    pub fn is_held(&self, group: Group) -> bool {
-        self.held[group as usize].is_some()
-    }
-
     /// Writes a mark at cycle `now`. A barrier that waits for it is released.
     pub fn write_mark(&mut self, group: Group, mark: u16, now: u64) -> Written {
         let written = self.marks[group as usize].write(mark);

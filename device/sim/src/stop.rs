@@ -3,6 +3,7 @@
 use core::fmt;
 
 use tilekiln_chip::PhysTile;
+use tilekiln_chip::memory::{BASE, END, INTERLEAVED};
 
 /// One of the seven contexts of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -191,7 +192,7 @@ impl core::error::Error for Stop {}
 pub enum Fault {
     /// A code address is not a multiple of four, outside region 0, or a repeat body's start is not
     /// on 8 bytes.
-    #[error("code address {at:#x} is not a multiple of {align} in 0x4c000..0x80000")]
+    #[error("code address {at:#x} is not a multiple of {align} in {BASE}..{INTERLEAVED}")]
     CodeAddress {
         /// The address.
         at: u32,
@@ -279,7 +280,7 @@ pub enum Fault {
         align: u32,
     },
     /// A byte of the access lies outside tile memory.
-    #[error("{bytes} bytes at {at:#x} are not all in tile memory, 0x4c000..0xe8000")]
+    #[error("{bytes} bytes at {at:#x} are not all in tile memory, {BASE}..{END}")]
     OutsideMemory {
         /// The address.
         at: u32,
@@ -287,7 +288,7 @@ pub enum Fault {
         bytes: u32,
     },
     /// A 128-bit access outside region 1.
-    #[error("address {at:#x} is below region 1, which starts at 0x80000")]
+    #[error("address {at:#x} is below region 1, which starts at {INTERLEAVED}")]
     NotInterleaved {
         /// The address.
         at: u32,

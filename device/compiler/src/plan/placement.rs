@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use tilekiln_chip::ByteAddr;
-use tilekiln_chip::exchange::{HOST_PAGE, HOST_WINDOW, HOST_WINDOW_BYTES};
+use tilekiln_chip::exchange::{HOST_PAGE, HOST_WINDOW, HOST_WINDOW_BYTES, HOST_WRITE_MAX};
 use tilekiln_chip::memory::{
     BASE, ELEMENT_BYTES, END, EXCLUSION_UNITS, INTERLEAVED, exclusion_unit, unit_start,
 };
@@ -37,8 +37,8 @@ const HOST_PHASE_BYTES: u32 = 96;
 /// Fewest bytes of the block of slots.
 const SLOTS_MIN: u32 = 4096;
 
-/// Granule of host-bound transfers. [exchange §14.2 V]
-pub(crate) const WRITE_GRANULE: u32 = 256;
+/// Granule of host-bound transfers: with whole packets, all of them are long.
+pub(crate) const WRITE_GRANULE: u32 = HOST_WRITE_MAX;
 
 /// Bytes of the two cycle samples.
 pub(crate) const SAMPLE_BYTES: u32 = 8;

@@ -5,7 +5,6 @@ use tilekiln_chip::csr::number;
 use super::{State, Tile};
 use crate::exec::system::worker_csr;
 use crate::float::Weights;
-use crate::stop::Context;
 
 /// Byte addresses have 21 bits. [A-CSR0]
 const ADDRESS: u32 = 0x1f_ffff;
@@ -147,10 +146,5 @@ impl Tile {
                 self.active |= 1 << i;
             }
         }
-    }
-
-    /// Whether `context` stands still, so that the debug interface may use it.
-    pub fn is_quiescent(&self, context: Context) -> bool {
-        self.state(context) != State::Active
     }
 }

@@ -1,6 +1,8 @@
 //! Which rule a schedule breaks, and where.
 
-use tilekiln_chip::{ByteAddr, Event, Events, TileId};
+use tilekiln_chip::exchange::MUX_NEUTRAL;
+use tilekiln_chip::memory::{BASE, END};
+use tilekiln_chip::{ByteAddr, Event, Events, TILE_COUNT, TileId};
 use tilekiln_isa::DecodeError;
 
 /// The first broken rule that was found. The letters are those of exchange §11.
@@ -96,7 +98,7 @@ pub enum CheckError {
         is: Event,
     },
     /// A send reads, or a receive writes, outside tile memory.
-    #[error("{tile} uses {words} words at {at}; memory is 0x4c000..0xe8000")]
+    #[error("{tile} uses {words} words at {at}; memory is {BASE}..{END}")]
     OutsideMemory {
         /// The tile.
         tile: TileId,
@@ -106,7 +108,10 @@ pub enum CheckError {
         words: u32,
     },
     /// The multiplexer is pointed at something that is no tile.
-    #[error("{tile} selects {source_id:#x} at {stamp}; a row selects tiles 0 to 1471 or 0x640")]
+    #[error(
+        "{tile} selects {source_id:#x} at {stamp}; a row selects tiles 0 to {} or {MUX_NEUTRAL:#x}",
+        TILE_COUNT - 1
+    )]
     Source {
         /// The receiver.
         tile: TileId,
