@@ -14,7 +14,11 @@ const KEYS: f64 = 729.0;
 
 /// Reads what `verify` feeds and demands of an attention over `keys` keys; what is left out is as
 /// in [`Verify::default`], the limits as far as `keys` and the inputs allow.
-pub(super) fn verify(entry: Option<Entry>, keys: Option<u32>, faults: &mut Faults) -> Option<Verify> {
+pub(super) fn verify(
+    entry: Option<Entry>,
+    keys: Option<u32>,
+    faults: &mut Faults,
+) -> Option<Verify> {
     let mut verify = Verify::default();
     let Some(entry) = entry else {
         verify.loosen(keys);
@@ -90,4 +94,49 @@ fn normal(entry: &Entry, verify: &mut Verify, faults: &mut Faults) -> Option<()>
     }
     (verify.mean, verify.std) = (mean, std);
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::spec::parse;
+
+    #[track_caller]
+    fn check(keys: u32, verify: &str, want: Expect) {
+        let text = format!(
+            "name = \"g\"\n\
+             [input]\n\
+             q = {{ dtype = \"f16\", shape = [1, 5, 1, 16] }}\n\
+             k = {{ dtype = \"f16\", shape = [1, {keys}, 1, 16] }}\n\
+             [op.o]\n\
+             kind = \"attention\"\nquery = \"q\"\nkey = \"k\"\nvalue = \"k\"\n\
+             [output]\no = \"o\"\n\
+             [verify]\n{verify}"
+        );
+        let spec = parse(&text).expect("a graph");
+        let (max_abs_error, rmse) = (spec.verify.max_abs_error, spec.verify.rmse);
+        want.assert_eq(&format!("max_abs {max_abs_error:.1e}, rmse {rmse:.1e}"));
+    }
+
+    #[test]
+    fn limits_left_out_are_as_loose_as_results_are_large() {
+        check(729, "", expect!["max_abs 2.0e-4, rmse 2.0e-5"]);
+        check(2048, "", expect!["max_abs 2.0e-4, rmse 2.0e-5"]);
+        check(9, "", expect!["max_abs 1.8e-3, rmse 1.8e-4"]);
+        let wide = "normal = { std = 2.0 }";
+        check(729, wide, expect!["max_abs 8.0e-4, rmse 8.0e-5"]);
+        let aside = "normal = { mean = -0.5 }";
+        check(729, aside, expect!["max_abs 5.4e-3, rmse 5.4e-4"]);
+    }
+
+    #[test]
+    fn limits_that_are_set_stay() {
+        check(9, "rmse = 3e-5", expect!["max_abs 1.8e-3, rmse 3.0e-5"]);
+        check(
+            9,
+            "max_abs_error = 1e-4",
+            expect!["max_abs 1.0e-4, rmse 1.8e-4"],
+        );
+    }
 }
