@@ -82,6 +82,12 @@ pub enum StreamError {
         /// What the system says.
         source: io::Error,
     },
+    /// A pipe or a device, which do not tell how long they are.
+    #[error("{} is not a file: frames are read from files only", path.display())]
+    NoFile {
+        /// Which.
+        path: PathBuf,
+    },
     /// Nothing in it.
     #[error("{} is empty", path.display())]
     Empty {

@@ -1,7 +1,7 @@
 //! `.npy` files → frames.
 
 use std::fs::File;
-use std::io::{self, BufReader, Seek as _};
+use std::io::{self, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use half::f16;
@@ -36,19 +36,25 @@ impl NpyInput {
             source,
         };
         let file = File::open(&path).map_err(unreadable)?;
-        let bytes = file.metadata().map_err(unreadable)?.len();
+        let metadata = file.metadata().map_err(unreadable)?;
+        if !metadata.is_file() && !metadata.is_dir() {
+            return Err(StreamError::NoFile { path });
+        }
+        let bytes = metadata.len();
         if bytes == 0 {
             return Err(StreamError::Empty { path });
         }
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        let header = match NpyHeader::from_reader(&mut reader) {
+        let mut head = Vec::new();
+        let mut most = reader.by_ref().take(HEADER_BYTES_MAX);
+        most.read_to_end(&mut head).map_err(unreadable)?;
+        let (header, header_bytes) = match header(&head) {
             Ok(header) => header,
-            Err(source) if source.kind() == io::ErrorKind::IsADirectory => {
-                return Err(unreadable(source));
-            }
             Err(source) => return Err(StreamError::NotNpy { path, source }),
         };
-        let header_bytes = reader.stream_position().map_err(unreadable)?;
+        reader
+            .seek(SeekFrom::Start(header_bytes))
+            .map_err(unreadable)?;
         let element_bytes = check_type(&path, &header)?;
         let (layout, frames) = check_shape(&path, &header, tensor)?;
         let frame_elements: u64 = tensor.iter().map(|&axis| u64::from(axis)).product();
@@ -123,6 +129,43 @@ impl NpyInput {
         }
         Ok(frame)
     }
+}
+
+/// Bytes of the longest header; NumPy reads no longer one either.
+const HEADER_BYTES_MAX: u64 = 10_000;
+
+/// Brackets within brackets of a header; those of a structure's shape are the fifth.
+const NESTING_MAX: usize = 6;
+
+/// The header at the start of `head`, and its bytes.
+fn header(head: &[u8]) -> io::Result<(NpyHeader, u64)> {
+    // The parser takes twice as long with every bracket it has to close, or cannot.
+    if nesting(head) > NESTING_MAX {
+        let text = format!("its header nests more than {NESTING_MAX} brackets");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+    }
+    let mut head = Cursor::new(head);
+    let header = NpyHeader::from_reader(&mut head)?;
+    Ok((header, head.position()))
+}
+
+/// How deep the brackets of a header are nested.
+fn nesting(head: &[u8]) -> usize {
+    let (start, bytes) = match *head {
+        [_, _, _, _, _, _, 1, _, a, b, ..] => (10, u32::from(u16::from_le_bytes([a, b]))),
+        [_, _, _, _, _, _, _, _, a, b, c, d, ..] => (12, u32::from_le_bytes([a, b, c, d])),
+        _ => return 0,
+    };
+    let (mut depth, mut deepest) = (0usize, 0);
+    for byte in head.iter().skip(start).take(bytes as usize) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// Bytes of an element, if the type is one of ours.
@@ -284,6 +327,34 @@ mod tests {
         refused(
             write("cut", b"\x93NUMPY\x01\x00\xff\x00{'de"),
             "q.npy is no .npy file",
+        );
+    }
+
+    #[test]
+    fn a_header_of_brackets_is_refused_and_not_pondered() {
+        for (opened, most) in [("{", 60_000), ("{'a':", 40), ("[", 200), ("(((((((", 1)] {
+            let text = opened.repeat(most);
+            let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+            bytes.extend((text.len() as u16).to_le_bytes());
+            bytes.extend(text.bytes());
+            refused(write("brackets", &bytes), "q.npy is no .npy file");
+        }
+    }
+
+    #[test]
+    fn brackets_among_the_elements_are_nothing_to_the_header() {
+        let path = file("elements", "<f2", false, "(1, 2, 2, 3)", &[b'{'; 24]);
+        let read = NpyInput::open(&path, TENSOR);
+        std::fs::remove_file(path).unwrap();
+        assert!(read.is_ok());
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_called_empty() {
+        let error = NpyInput::open(Path::new("/dev/zero"), TENSOR).map(drop);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "/dev/zero is not a file: frames are read from files only"
         );
     }
 
