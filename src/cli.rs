@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -25,6 +25,9 @@ mod self_test;
 mod verify;
 
 use interrupt::Interrupt;
+
+/// Most threads; more would only wait for each other. A chip has not many more tiles.
+const THREADS_MAX: u16 = 1024;
 
 /// Runs the baked graph on a Graphcore C600, real or simulated.
 #[derive(Debug, Parser)]
@@ -48,8 +51,14 @@ struct Options {
     #[arg(long, global = true, value_name = "SEED", value_parser = number)]
     fill_seed: Option<u64>,
     /// Threads to use; 0 for all cores.
-    #[arg(long, global = true, value_name = "COUNT", default_value_t = 0)]
-    threads: usize,
+    #[arg(
+        long,
+        global = true,
+        value_name = "COUNT",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(..=i64::from(THREADS_MAX))
+    )]
+    threads: u16,
     /// What to log: off, error, warn, info, debug, trace, or a list like `warn,tilekiln=debug`.
     #[arg(long, global = true, value_name = "FILTER", default_value = "warn")]
     log: String,
@@ -209,7 +218,7 @@ impl Cli {
         let mut stages = Stages::default();
         let options = &self.options;
         let file = match &options.bundle {
-            Some(path) => Some(std::fs::read(path).map_err(|source| CliError::BundleFile {
+            Some(path) => Some(whole(path).map_err(|source| CliError::BundleFile {
                 path: path.clone(),
                 source,
             })?),
@@ -238,6 +247,15 @@ impl Cli {
     }
 }
 
+/// The bytes of a bundle's file: what has no length may have no end.
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    std::fs::read(path)
+}
+
 /// What every command works with.
 struct Setting<'a> {
     options: &'a Options,
@@ -251,7 +269,7 @@ impl Setting<'_> {
     fn threads(&self) -> usize {
         match self.options.threads {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
-            threads => threads,
+            threads => threads.into(),
         }
     }
 
@@ -277,7 +295,7 @@ impl Setting<'_> {
                 Pace::Immediate => card::Progress::Immediate,
                 Pace::Delayed => card::Progress::Delayed,
             },
-            threads: options.threads,
+            threads: options.threads.into(),
             quota: None,
         }
     }

@@ -136,6 +136,26 @@ fn an_input_without_a_file_is_told_how_to_give_one() {
 }
 
 #[test]
+fn more_threads_than_any_machine_has_are_a_matter_of_usage() {
+    refused(
+        &["verify", "--threads", "99999"],
+        None,
+        2,
+        expect!["error: invalid value '99999' for '--threads <COUNT>': 99999 is not in 0..=1024"],
+    );
+}
+
+#[test]
+fn a_bundle_without_an_end_is_not_read() {
+    refused(
+        &["verify", "--bundle", "/dev/zero"],
+        None,
+        2,
+        expect!["error: /dev/zero cannot be read: it is not a file"],
+    );
+}
+
+#[test]
 fn arrays_that_do_not_fit_are_refused_before_the_run() {
     let folder = Folder::new("arrays");
     let good = folder.array("good.npy", "<f2", 2, &SHAPE);
