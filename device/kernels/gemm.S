@@ -20,8 +20,8 @@
 //
 // The schedule of a worker's panel, for row r and quarter g of its 16 elements, i = 4 r + g: issue i
 // multiplies x(i), takes the partial c(i + 4) of the next row and gives the result y(i - 4) of the
-// row before. A bundle loads x(i + 1) and c(i + 5) and stores y(i - 6), which is 11 words behind c:
-// an odd distance, so that both may lie in one interleaved pair. [isa-float §6]
+// row before. An execution bundle loads x(i + 1) and c(i + 5) and stores y(i - 6), 11 words behind
+// c: an odd distance, so that both may lie in one interleaved pair. [isa-float §6]
 
 #include "kernel.h"
 

@@ -188,7 +188,7 @@ pub struct ExecutionBundle {
 }
 
 impl ExecutionBundle {
-    /// What both halves write, if they clash; no bundle may. [isa-core §2.1]
+    /// What both halves write, if they clash; no execution bundle may. [isa-core §2.1]
     ///
     /// Names the aux half's registers. The zero registers count.
     pub fn clash(&self) -> Option<Written> {

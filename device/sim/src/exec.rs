@@ -1,8 +1,9 @@
 //! What instructions do: one file for each of the table's files, under the same name.
 //!
 //! An instruction never changes the tile itself. A main-lane function reads the state before the
-//! bundle and notes its results in [`Effects`]; an aux-lane function returns its registers. The
-//! tile commits both when neither has failed, so a faulting bundle leaves no trace.
+//! execution bundle and notes its results in [`Effects`]; an aux-lane function returns its
+//! registers. The tile commits both when neither has failed, so a faulting execution bundle leaves
+//! no trace.
 
 pub(crate) mod control;
 pub(crate) mod exchange;
@@ -31,7 +32,7 @@ pub(crate) type AuxFn = fn(&[u32; 5], &mut AuxState<'_>) -> Result<AuxResult, Au
 
 /// What an aux instruction sees.
 pub(crate) struct AuxState<'a> {
-    /// The aux registers before the bundle; `a8` and up read 0.
+    /// The aux registers before the execution bundle; `a8` and up read 0.
     pub a: [u32; 16],
     /// This worker's floating-point state.
     pub fp: &'a mut FpState,
@@ -73,14 +74,14 @@ impl From<AuxFault> for Fault {
 }
 
 /// The function of a main-lane form that reads registers and memory only: operand values in
-/// assembly order, and the state before the bundle together with the effects so far.
+/// assembly order, and the state before the execution bundle together with the effects so far.
 pub(crate) type MainFn = fn(&[u32; 5], &mut Main<'_>) -> Result<(), Fault>;
 
 /// What a main-lane instruction sees, and what it wants done.
 pub(crate) struct Main<'a> {
-    /// The main registers before the bundle; `m12` and up hold what they read as.
+    /// The main registers before the execution bundle; `m12` and up hold what they read as.
     pub m: &'a [u32; 16],
-    /// The aux registers before the bundle; `a8` and up are 0.
+    /// The aux registers before the execution bundle; `a8` and up are 0.
     pub a: &'a [u32; 16],
     /// The tile's memory.
     pub memory: &'a Memory,
@@ -92,16 +93,16 @@ pub(crate) struct Main<'a> {
     pub cycle: u64,
     /// `$DBG_DATA`.
     pub mailbox: u32,
-    /// Address of the next bundle; a branch changes it.
+    /// Address of the next execution bundle; a branch changes it.
     pub next: u32,
     /// Whether a branch was taken.
     pub taken: bool,
-    /// What is to happen when the bundle retires. It stays where it is: copying what was just
-    /// written piece by piece stalls the host.
+    /// What is to happen when the execution bundle retires. It stays where it is: copying what was
+    /// just written piece by piece stalls the host.
     pub out: &'a mut Effects,
 }
 
-/// What a main-lane instruction changes when its bundle retires.
+/// What a main-lane instruction changes when its execution bundle retires.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Effects {
     m_count: u32,

@@ -34,26 +34,30 @@ pub use weights::Weights;
 
 /// Bits of `$FP_STS`, and of the enables in `$FP_CTL`. [isa-float §1.2]
 pub(crate) mod flag {
+    use tilekiln_chip::csr::field;
+
     /// Invalid operation.
-    pub(crate) const INV: u32 = 1;
+    pub(crate) const INV: u32 = 1 << field::FP_CTL_INV.0;
     /// Division by zero.
-    pub(crate) const DIV0: u32 = 2;
+    pub(crate) const DIV0: u32 = 1 << field::FP_CTL_DIV0.0;
     /// Overflow.
-    pub(crate) const OFLO: u32 = 4;
+    pub(crate) const OFLO: u32 = 1 << field::FP_CTL_OFLO.0;
     /// All three.
-    pub(crate) const ALL: u32 = 7;
+    pub(crate) const ALL: u32 = INV | DIV0 | OFLO;
 }
 
 /// Fields of `$FP_CTL`, and of `$FP_CLR`. [isa-float §1.2]
 pub(crate) mod control {
+    use tilekiln_chip::csr::field;
+
     /// Rounding mode; only 0, nearest even, is known. [isa-float Q4]
     pub(crate) const RND: u32 = 7 << 16;
     /// Stochastic rounding of half results.
-    pub(crate) const ESR: u32 = 1 << 19;
+    pub(crate) const ESR: u32 = 1 << field::FP_CTL_ESR.0;
     /// Half and f8 overflow gives a NaN.
-    pub(crate) const NANOO: u32 = 1 << 20;
+    pub(crate) const NANOO: u32 = 1 << field::FP_CTL_NANOO.0;
     /// In `$FP_CLR`: zero the accumulators.
-    pub(crate) const ZAACC: u32 = 1 << 3;
+    pub(crate) const ZAACC: u32 = 1 << field::FP_CLR_ZAACC.0;
 }
 
 /// What `$TAS` holds after a form that uses it as scratch: a NaN in every reading.

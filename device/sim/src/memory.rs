@@ -9,6 +9,9 @@ use tilekiln_chip::{ByteAddr, PhysTile, memory};
 use crate::settings::{Settings, garbage};
 use crate::stop::Fault;
 
+/// Byte addresses have 21 bits. [A-CSR0]
+pub(crate) const ADDRESS: u32 = 0x1f_ffff;
+
 /// 64-bit words in a block.
 const WORDS: usize = ELEMENT_BYTES as usize / 8;
 

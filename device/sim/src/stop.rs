@@ -227,7 +227,7 @@ pub enum Fault {
         /// The number.
         number: u32,
     },
-    /// Two results of one instruction or bundle go to one register.
+    /// Two results of one instruction or execution bundle go to one register.
     #[error("two results go to register {number}")]
     SameDestination {
         /// The register.
@@ -399,7 +399,7 @@ impl Fault {
         })
     }
 
-    /// Its place in the order in which a bundle's faults are reported, lowest first.
+    /// Its place in the order in which an execution bundle's faults are reported, lowest first.
     /// [isa-core §7 inf]
     pub const fn rank(self) -> u8 {
         match self.exception() {

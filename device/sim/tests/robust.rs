@@ -37,7 +37,7 @@ fn word(
     Ok(form.bits | u.arbitrary::<u32>()? & !form.mask & !COISSUE)
 }
 
-/// Mostly instructions, alone and in bundles, and now and then any word at all.
+/// Mostly instructions, alone and in execution bundles, and now and then any word at all.
 fn program(u: &mut arbtest::arbitrary::Unstructured<'_>) -> arbtest::arbitrary::Result<Vec<u32>> {
     let mut words = Vec::new();
     while words.len() < WORDS {

@@ -10,7 +10,7 @@ use super::split::Piece;
 use super::statement::Statement;
 use crate::object::{Binding, RelocationKind, SectionKind, SymbolKind};
 
-/// What may stand between the braces of a bundle besides instructions.
+/// What may stand between the braces of an execution bundle besides instructions.
 const IN_BUNDLE: [&str; 4] = [".set", ".equ", ".equiv", ".error"];
 
 impl Assembler {

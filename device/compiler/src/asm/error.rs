@@ -256,7 +256,7 @@ pub enum Kind {
     #[error("{0}")]
     User(String),
 
-    /// `{` inside a bundle.
+    /// `{` inside an execution bundle.
     #[error("an execution bundle stands inside another")]
     NestedBundle,
     /// `}` alone.
@@ -268,7 +268,7 @@ pub enum Kind {
     /// Not two instructions.
     #[error("an execution bundle holds 2 instructions, not {0}")]
     BundleSize(usize),
-    /// A statement that may not stand in a bundle.
+    /// A statement that may not stand in an execution bundle.
     #[error("{0} cannot stand in an execution bundle")]
     NotInBundle(String),
     /// Not one of each lane, or in the wrong order.
@@ -292,7 +292,7 @@ pub enum Kind {
         /// Bytes there are.
         found: u32,
     },
-    /// Something that is not a bundle in a repeat body.
+    /// Something that is not an execution bundle in a repeat body.
     #[error("only execution bundles may stand in a repeat body, not {0}")]
     RepeatSolo(String),
     /// A control or system instruction in a repeat body.

@@ -141,7 +141,7 @@ impl Assembler {
         Ok(Ready::Bundle(order.map(|(_, half)| half)))
     }
 
-    /// The words of a bundle that breaks the rules, where only a warning is wanted.
+    /// The words of an execution bundle that breaks the rules, where only a warning is wanted.
     fn tolerate(
         &mut self,
         statement: &Statement,

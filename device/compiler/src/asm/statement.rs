@@ -20,7 +20,7 @@ use super::symbols::Symbols;
 /// The checks that directives switch. [isa-encoding §7.5]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
-    /// Bundles may be written in the other order, and `{ rpt ; fnop }` may become `rpt`.
+    /// Execution bundles may be written in the other order, and `{ rpt ; fnop }` may become `rpt`.
     pub(super) optimise: bool,
     /// Repeat bodies are not checked.
     pub(super) any_repeat: bool,
@@ -28,7 +28,7 @@ pub(super) struct Options {
     pub(super) any_operands: bool,
     /// Forms of the other mode are taken.
     pub(super) any_mode: bool,
-    /// Bundles that break the rules are only warned about.
+    /// Execution bundles that break the rules are only warned about.
     pub(super) warn_bundles: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) enum OperandKind {
     Value(Expr),
 }
 
-/// A bundle whose `}` has not come yet.
+/// An execution bundle whose `}` has not come yet.
 #[derive(Debug)]
 pub(super) struct OpenBundle {
     pub(super) place: Place,

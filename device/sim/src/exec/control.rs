@@ -6,8 +6,8 @@ use super::{Main, MainFn, Then};
 use crate::stop::Fault;
 use crate::tile::worker::Repeat;
 
-/// Bytes of a bundle in a repeat body.
-const BUNDLE: u32 = 8;
+/// Bytes of an execution bundle.
+pub(crate) const BUNDLE: u32 = 8;
 
 /// The largest count `rpt` takes from a register. [isa-core §2.2 inf]
 const COUNT_MAX: u32 = 0xffff;

@@ -4,7 +4,7 @@ use tilekiln_chip::{ByteAddr, memory::element};
 use tilekiln_isa::op::Op;
 
 use super::{Main, MainFn, Store};
-use crate::memory::check;
+use crate::memory::{ADDRESS, check};
 use crate::stop::Fault;
 
 type Done = Result<(), Fault>;
@@ -212,8 +212,6 @@ fn ldb16b16(v: &[u32; 5], x: &mut Main<'_>) -> Done {
 }
 
 // Packed addresses: three of 21 bits in a register pair.
-
-const ADDRESS: u32 = 0x1f_ffff;
 
 /// Three addresses in a pair of main registers.
 struct Packed {

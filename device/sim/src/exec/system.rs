@@ -8,13 +8,11 @@ use tilekiln_isa::op::Op;
 use super::{AuxFn, AuxResult, AuxState, MainFn, Then, check_code, edge};
 use crate::cycles;
 use crate::exec::AuxFault;
+use crate::float::control;
 use crate::stop::Fault;
 use crate::tile::supervisor::{Done, SupervisorFn};
 use crate::tile::worker::Worker;
 use crate::tile::{State, Tile};
-
-/// The rounding mode in `$FP_CTL` and `$FP_ICTL`. [isa-float §1.2 doc]
-const ROUNDING: u32 = 7 << 16;
 
 /// Bytes of a word, in which launches count.
 const WORD: u32 = 4;
@@ -66,7 +64,7 @@ const NO_RESULT: AuxResult = AuxResult {
 
 fn uput(v: &[u32; 5], x: &mut AuxState<'_>) -> Result<AuxResult, AuxFault> {
     let (csr, value) = (0x100 + v[0] as u16, x.a[v[1] as usize & 15]);
-    if csr == number::FP_CTL && value & ROUNDING != 0 {
+    if csr == number::FP_CTL && value & control::RND != 0 {
         edge(x.settings, RND_UNKNOWN).map_err(|_| AuxFault::Undefined(RND_UNKNOWN))?;
     }
     x.fp.set_csr(csr, value);
@@ -132,7 +130,7 @@ fn supervisor_put(v: &[u32; 5], tile: &mut Tile, _pc: u32) -> Result<Done, Fault
             }
             tile.set_csr(csr, value);
         }
-        number::FP_ICTL if value & ROUNDING != 0 => {
+        number::FP_ICTL if value & control::RND != 0 => {
             edge(&tile.settings, RND_UNKNOWN)?;
             tile.set_csr(csr, value);
         }

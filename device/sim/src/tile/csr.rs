@@ -5,9 +5,7 @@ use tilekiln_chip::csr::number;
 use super::{State, Tile};
 use crate::exec::system::worker_csr;
 use crate::float::Weights;
-
-/// Byte addresses have 21 bits. [A-CSR0]
-const ADDRESS: u32 = 0x1f_ffff;
+use crate::memory::ADDRESS;
 
 /// Byte addresses and offsets of words.
 const WORD_ADDRESS: u32 = ADDRESS & !3;

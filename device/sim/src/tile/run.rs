@@ -277,7 +277,7 @@ impl Tile {
         }
     }
 
-    /// What a retired bundle changes outside its worker's registers.
+    /// What a retired execution bundle changes outside its worker's registers.
     #[inline]
     fn finish(&mut self, worker: usize, retired: &Retired) {
         self.commit_store(retired.out.store);
@@ -305,7 +305,7 @@ impl Tile {
         self.code.refresh(&mut self.memory);
     }
 
-    /// A refused `runall`: active workers fail at their next bundle. [isa-core §1.4]
+    /// A refused `runall`: active workers fail at their next execution bundle. [isa-core §1.4]
     pub(crate) fn refuse_launch(&mut self) {
         self.refused_launch = true;
         for worker in &mut self.workers {

@@ -1,6 +1,9 @@
 //! A worker: registers, repeat state, and one issue slot.
 
+use tilekiln_chip::csr::field;
+
 use crate::code::WorkerSlot;
+use crate::exec::control::BUNDLE;
 use crate::exec::{AuxFn, AuxResult, AuxState, Effects, Main};
 use crate::float::{FpState, Weights, issue};
 use crate::memory::Memory;
@@ -8,12 +11,6 @@ use crate::settings::{Settings, garbage};
 use crate::stop::{Fault, Stop};
 
 use super::State;
-
-/// Bytes of a bundle.
-const BUNDLE: u32 = 8;
-
-/// The number of a worker in `$WSR`. [isa-core §6.3 code]
-const WSR_NUMBER: u32 = 7;
 
 /// `$WSR.ETYPE`. [isa-core §6.3 code]
 const WSR_ETYPE: u32 = 0xf0;
@@ -51,7 +48,7 @@ pub(crate) struct Worker {
     pub state: State,
     /// Slots the last instruction still takes.
     pub busy: u8,
-    /// Whether a refused `runall` makes the next bundle fail.
+    /// Whether a refused `runall` makes the next execution bundle fail.
     pub refused: bool,
     pub repeat: Repeat,
     pub wsr: u32,
@@ -64,14 +61,14 @@ pub(crate) struct Worker {
     pub stop: Option<Box<Stop>>,
 }
 
-/// What a bundle does when it retires.
+/// What an execution bundle does when it retires.
 #[derive(Default)]
 pub(crate) struct Retired {
     pub out: Effects,
     pub next: u32,
 }
 
-/// What a bundle sees besides its worker.
+/// What an execution bundle sees besides its worker.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub memory: &'a Memory,
@@ -141,7 +138,7 @@ impl Worker {
     /// Notes an exception in `$WSR`.
     pub fn note_exception(&mut self, etype: u32, in_body: bool) {
         let repeat = if in_body { WSR_ERPT } else { 0 };
-        self.wsr = self.wsr & (WSR_NUMBER | WSR_ERPT) | etype << 4 & WSR_ETYPE | repeat;
+        self.wsr = self.wsr & (field::WSR_CTXTID_M1.1 | WSR_ERPT) | etype << 4 & WSR_ETYPE | repeat;
     }
 
     /// Executes `slot` at `pc` up to the point where nothing can fail any more.
@@ -229,7 +226,7 @@ impl Worker {
         }
     }
 
-    /// Writes the registers of a retired bundle's main half.
+    /// Writes the registers of a retired execution bundle's main half.
     #[inline]
     pub fn retire(&mut self, retired: &Retired) {
         for (number, value) in retired.out.m() {

@@ -12,7 +12,7 @@ use tilekiln_sim::tile::{Tile, Yield};
 
 use super::compare::Compare;
 
-/// Most bundles a case may take. [tile-programs §3]
+/// Most execution bundles a case may take. [tile-programs §3]
 const BUNDLES_MAX: u64 = 200_000;
 
 /// How a case went.
