@@ -1,5 +1,5 @@
-// Macros that every kernel uses. Numbers that the compiler or the simulator need too come from the
-// chip's constants as -D; none is written here.
+// Macros that every kernel uses. Numbers of the chip come from its constants as -D; none is written
+// here.
 
 // Opens the section of supervisor entry `name`.
 .macro ENTRY name
