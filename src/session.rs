@@ -9,7 +9,7 @@ use tilekiln_bundle::{Binding, Bundle, TensorKind};
 
 use crate::card::{Device, DeviceError, Gauge, Simulated};
 use crate::driver::host_exchange::{self, DATA_BUFFER};
-use crate::driver::{self, DriverError, Watch, debug};
+use crate::driver::{DriverError, Watch, debug};
 
 /// What output places hold before a call, so that a write that never came shows. [host-driver §14.4]
 const UNWRITTEN: u8 = 0xa5;
@@ -374,9 +374,6 @@ pub fn empty_outputs(bundle: &Bundle<'_>) -> Vec<Vec<f16>> {
         .map(|tensor| vec![f16::ZERO; tensor.elements().unwrap_or(0) as usize])
         .collect()
 }
-
-/// The limits a caller who has none uses.
-pub use driver::Limits;
 
 #[cfg(test)]
 mod tests {
