@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use tilekiln_chip::exchange::HOST_WINDOW_BYTES;
 use tilekiln_chip::{TILE_COUNT, memory};
 
 use crate::plan::{Candidate, Class, HostDirection, Kernel, Layout, Plan, Rounding, Step, Task};
@@ -194,12 +195,32 @@ fn memory_map(text: &mut String, layout: &Layout) {
             array.name
         );
     }
+    rooms(text, layout);
+    for pair in &layout.distinct {
+        let name = |index: usize| {
+            layout
+                .allocations
+                .get(index)
+                .map_or("", |array| &array.name)
+        };
+        line!(
+            text,
+            "  apart: {} from {}, because {}",
+            name(pair.first),
+            name(pair.second),
+            pair.reason
+        );
+    }
+}
+
+/// How much of each kind of memory is taken.
+fn rooms(text: &mut String, layout: &Layout) {
     let code: u32 = layout
         .executable
         .iter()
         .map(|code| code.end - code.start)
         .sum();
-    let window = tilekiln_chip::exchange::HOST_WINDOW_BYTES;
+    let window = HOST_WINDOW_BYTES;
     let interleaved = memory::END.0 - memory::INTERLEAVED.0;
     let standard = memory::BYTES - code - window;
     for (class, room) in [
@@ -217,21 +238,6 @@ fn memory_map(text: &mut String, layout: &Layout) {
             "  {class}: {} of {} bytes",
             digits(used.into()),
             digits(room.into())
-        );
-    }
-    for pair in &layout.distinct {
-        let name = |index: usize| {
-            layout
-                .allocations
-                .get(index)
-                .map_or("", |array| &array.name)
-        };
-        line!(
-            text,
-            "  apart: {} from {}, because {}",
-            name(pair.first),
-            name(pair.second),
-            pair.reason
         );
     }
 }

@@ -246,8 +246,8 @@ fn covered(
     })
 }
 
-/// Everything a task keeps at some time lies in one array and overlaps nothing else it keeps.
-fn disjoint(meaning: &Meaning, index: usize, strings: (u64, u64)) -> Result<(), CheckError> {
+/// What a task keeps at some time, by address: what it is, its first byte, its bytes.
+fn kept(meaning: &Meaning, index: usize, strings: (u64, u64)) -> Vec<(&'static str, u64, u64)> {
     let (task, steps) = (meaning.task(index), meaning.steps);
     let (rows, owned) = (task.rows.len() as u64, task.owned_rows.len() as u64);
     let word = |step: &Compute, at: usize| meaning.word(step, index, at);
@@ -302,6 +302,12 @@ fn disjoint(meaning: &Meaning, index: usize, strings: (u64, u64)) -> Result<(), 
     }
     kept.retain(|(_, _, bytes)| *bytes > 0);
     kept.sort_by_key(|(_, at, _)| *at);
+    kept
+}
+
+/// Everything a task keeps at some time lies in one array and overlaps nothing else it keeps.
+fn disjoint(meaning: &Meaning, index: usize, strings: (u64, u64)) -> Result<(), CheckError> {
+    let (task, kept) = (meaning.task(index), kept(meaning, index, strings));
     for (name, at, bytes) in &kept {
         let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let (at, bytes) = (ByteAddr(narrow(*at)), narrow(*bytes));
