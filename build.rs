@@ -107,8 +107,15 @@ fn preprocess(file: &Path) -> Result<String, Box<dyn Error>> {
     for (name, value) in program::defines() {
         build.define(&name, Some(value.as_str()));
     }
-    build.include(Path::new(KERNELS).join("include")).file(file);
-    Ok(String::from_utf8(build.try_expand()?)?)
+    build.include(Path::new(KERNELS).join("include"));
+    let mut command = build.try_get_compiler()?.to_command();
+    let ran = command.arg("-E").arg(file).output()?;
+    if !ran.status.success() {
+        // The preprocessor says where; how it was called helps nobody.
+        return Err(String::from_utf8_lossy(&ran.stderr).into());
+    }
+    let told = |_| format!("{} is not UTF-8", file.display());
+    Ok(String::from_utf8(ran.stdout).map_err(told)?)
 }
 
 /// Takes the object of `source` from the cache, or assembles it and puts it there. A cache that
@@ -122,6 +129,7 @@ fn assemble(cache: &Path, source: Source) -> Result<KernelObject, Box<dyn Error>
     if let Some(object) = fs::read(&file)
         .ok()
         .and_then(|bytes| Object::from_bytes(&bytes).ok())
+        .filter(|object| object.name == source.name)
     {
         return Ok(KernelObject {
             name: source.name,
