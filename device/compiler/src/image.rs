@@ -170,12 +170,12 @@ pub enum LinkError {
         name: String,
     },
     /// A kept section uses a name that no object defines.
-    #[error("{object} uses {name} in {section}, and no object defines it")]
+    #[error("{place}: {section} uses {name}, and no object defines it")]
     Undefined {
         /// The name.
         name: String,
-        /// Who uses it.
-        object: String,
+        /// The file and line that use it, or the object when it does not tell lines.
+        place: String,
         /// In which section.
         section: String,
     },

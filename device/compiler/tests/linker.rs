@@ -219,12 +219,25 @@ fn a_global_replaces_a_weak_definition_and_locals_stay_apart() {
 }
 
 #[test]
+fn a_missing_name_is_told_with_the_line_that_uses_it() {
+    check(
+        &[
+            "# 20 \"k/gemm.S\"\n.section .text.start,\"ax\"\n.globl start\nstart:\n sans 0\n call $m0, nowhere\n sans 0\n",
+        ],
+        REGION,
+        expect![[r#"
+        gemm.S:24: .text.start uses nowhere, and no object defines it
+    "#]],
+    );
+}
+
+#[test]
 fn names_that_are_missing_or_there_twice_are_refused() {
     check(
         &[&section("start", 1, &["nowhere"])],
         REGION,
         expect![[r#"
-        a.o uses nowhere in .text.start, and no object defines it
+        a.o:4: .text.start uses nowhere, and no object defines it
     "#]],
     );
     check(

@@ -83,7 +83,7 @@ impl Writer<'_> {
                 target,
                 addend,
             } = *relocation;
-            let start = self.address(self.names.target(id, target)?);
+            let start = self.address(self.names.target(id, relocation)?);
             let value = i64::from(start) + i64::from(addend);
             kind.patch(&mut bytes, offset, value)
                 .map_err(|error| LinkError::Relocation {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{LinkError, LinkInput};
-use crate::object::{Binding, Object, Section, SectionKind, SymbolPlace, Target};
+use crate::object::{Binding, Object, Relocation, Section, SectionKind, SymbolPlace, Target};
 
 /// A section, by the index of its object and its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -110,14 +110,30 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// The source line of byte `offset` of a section, or its object where lines are unknown.
+    fn place(&self, id: SectionId, offset: u32) -> String {
+        let object = self.object(id);
+        let marks = self.section(id).lines.iter();
+        let mark = marks.take_while(|mark| mark.offset <= offset).last();
+        let line = mark.and_then(|mark| {
+            let file = object.files.get(usize::try_from(mark.file).ok()?)?;
+            Some(format!("{file}:{}", mark.line))
+        });
+        line.unwrap_or_else(|| object.name.clone())
+    }
+
     /// What a relocation in section `from` refers to.
-    pub(super) fn target(&self, from: SectionId, target: Target) -> Result<Meaning, LinkError> {
+    pub(super) fn target(
+        &self,
+        from: SectionId,
+        relocation: &Relocation,
+    ) -> Result<Meaning, LinkError> {
         let object = self.object(from);
         let damaged = || LinkError::Damaged {
             object: object.name.clone(),
             section: self.section(from).name.clone(),
         };
-        let index = match target {
+        let index = match relocation.target {
             Target::Section(section) => {
                 object.sections.get(section).ok_or_else(damaged)?;
                 return Ok(Meaning::Within(
@@ -145,7 +161,7 @@ impl<'a> Names<'a> {
             None if symbol.binding == Binding::Weak => Ok(Meaning::Absolute(0)),
             None => Err(LinkError::Undefined {
                 name: symbol.name.clone(),
-                object: object.name.clone(),
+                place: self.place(from, relocation.offset),
                 section: self.section(from).name.clone(),
             }),
         }
@@ -182,7 +198,7 @@ impl<'a> Names<'a> {
                 });
             }
             for relocation in &section.relocations {
-                if let Meaning::Within(next, _) = self.target(id, relocation.target)? {
+                if let Meaning::Within(next, _) = self.target(id, relocation)? {
                     waiting.push(next);
                 }
             }
