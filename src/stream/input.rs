@@ -35,11 +35,12 @@ impl NpyInput {
             path: path.clone(),
             source,
         };
-        let file = File::open(&path).map_err(unreadable)?;
-        let metadata = file.metadata().map_err(unreadable)?;
+        // Before it is opened: opening a pipe waits for somebody to write into it.
+        let metadata = std::fs::metadata(&path).map_err(unreadable)?;
         if !metadata.is_file() && !metadata.is_dir() {
             return Err(StreamError::NoFile { path });
         }
+        let file = File::open(&path).map_err(unreadable)?;
         let bytes = metadata.len();
         if bytes == 0 {
             return Err(StreamError::Empty { path });
