@@ -108,8 +108,10 @@ fn preprocess(file: &Path) -> Result<String, Box<dyn Error>> {
         build.define(&name, Some(value.as_str()));
     }
     build.include(Path::new(KERNELS).join("include"));
-    let mut command = build.try_get_compiler()?.to_command();
-    let ran = command.arg("-E").arg(file).output()?;
+    let compiler = build.try_get_compiler()?;
+    let missing = |error| format!("the C compiler {}: {error}", compiler.path().display());
+    let mut command = compiler.to_command();
+    let ran = command.arg("-E").arg(file).output().map_err(missing)?;
     if !ran.status.success() {
         // The preprocessor says where; how it was called helps nobody.
         return Err(String::from_utf8_lossy(&ran.stderr).into());
