@@ -160,6 +160,7 @@ pub(super) fn limits(bundle: &Bundle<'_>) -> Limits {
     Limits {
         max_abs_error: verify.max_abs_error,
         rmse: verify.rmse,
+        rounding: bundle.meta().rounding,
     }
 }
 
@@ -259,6 +260,7 @@ impl Report<'_> {
         let Limits {
             max_abs_error,
             rmse,
+            ..
         } = self.limits;
         let mut lines = vec![
             (
@@ -271,7 +273,7 @@ impl Report<'_> {
                 format!(
                     "{:.4e} (limit {:.4e})",
                     exact.relative_rmse,
-                    verify::RELATIVE_RMSE_MAX
+                    self.limits.relative_rmse()
                 ),
             ),
         ];
@@ -336,7 +338,7 @@ impl Report<'_> {
             ("relative_rmse", exact.relative_rmse.into()),
             ("max_abs_error_limit", self.limits.max_abs_error.into()),
             ("rmse_limit", self.limits.rmse.into()),
-            ("relative_rmse_limit", verify::RELATIVE_RMSE_MAX.into()),
+            ("relative_rmse_limit", self.limits.relative_rmse().into()),
         ];
         if let Some((rounded, limit)) = rounded {
             fields.push(("rounded_max_abs_error", rounded.max_abs_error.into()));

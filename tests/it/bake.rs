@@ -251,6 +251,7 @@ pub fn judge(
     let limits = verify::Limits {
         max_abs_error: 2e-4 * more,
         rmse: 2e-5 * more,
+        rounding: bundle.meta().rounding,
     };
     verify::judge(&problem(bundle, inputs), output, &limits, 1)
 }
