@@ -14,6 +14,7 @@ use tilekiln_bundle::{Bundle, ReadError};
 
 use crate::card::{self, DeviceError, SimOptions, Wanted};
 use crate::inspect;
+use crate::json::Json;
 use crate::session::SessionError;
 use crate::stream::StreamError;
 use crate::verify::VerifyError;
@@ -208,7 +209,13 @@ impl Cli {
                 ExitCode::SUCCESS
             }
             Err(error) => {
-                complain(&error);
+                let text = chain(&error);
+                let _ = writeln!(io::stderr().lock(), "error: {text}");
+                if self.options.json {
+                    let code = u64::from(error.code());
+                    let fields = [("error", Json::Text(text)), ("exit_code", code.into())];
+                    let _ = print(&format!("{}\n", Json::object(fields)));
+                }
                 ExitCode::from(error.code())
             }
         }
@@ -335,15 +342,15 @@ fn print(text: &str) -> Result<(), CliError> {
         .map_err(CliError::Print)
 }
 
-/// Prints an error with its causes. There is nobody to tell when that fails.
-fn complain(error: &CliError) {
-    let mut text = format!("error: {error}");
+/// An error with everything that led to it.
+fn chain(error: &CliError) -> String {
+    let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         text.push_str(&format!(": {cause}"));
         source = cause.source();
     }
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    text
 }
 
 /// A number, decimal or with `0x`.

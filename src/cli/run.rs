@@ -1,7 +1,7 @@
 //! `tilekiln run`: arrays in, arrays out.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use half::f16;
@@ -121,10 +121,25 @@ fn open_files(bundle: &Bundle<'_>, arguments: &Arguments) -> Result<(Inputs, Out
     let (layout, frames) = query_layout(bundle, &inputs);
     let mut outputs = Vec::new();
     for (tensor, path) in assign(bundle, TensorKind::Output, &arguments.outputs)? {
+        if let Some((name, input)) = inputs
+            .iter()
+            .find(|(_, input)| same_file(input.path(), path))
+        {
+            let (input, output) = (input.path().display(), tensor.name);
+            return Err(CliError::Usage(format!(
+                "output {output:?} would overwrite input {name:?}, {input}; name another file"
+            )));
+        }
         let output = NpyOutput::create(path, tensor.shape, layout, frames)?;
         outputs.push((tensor.name.to_owned(), output));
     }
     Ok((inputs, outputs))
+}
+
+/// Whether both paths lead to one existing file.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 /// Outputs have the rank of the queries.

@@ -210,6 +210,30 @@ fn an_output_that_cannot_be_written_is_found_before_the_run() {
 }
 
 #[test]
+fn an_output_never_overwrites_an_input() {
+    let folder = Folder::new("overwrite");
+    let good = folder.array("good.npy", "<f2", 2, &SHAPE);
+    run_refused(
+        &folder,
+        [&good, &good, &good],
+        &good,
+        expect![[
+            r#"error: output "attention" would overwrite input "query", FOLDER/good.npy; name another file"#
+        ]],
+    );
+}
+
+#[test]
+fn a_failure_is_an_object_too_where_objects_are_wanted() {
+    let output = tilekiln(&["verify", "--json", "--device", "/dev/ipu99"]);
+    assert_eq!(output.status.code(), Some(3));
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(object["exit_code"], 3);
+    let error = object["error"].as_str().expect("a text");
+    assert!(error.starts_with("there is no /dev/ipu99"), "{error}");
+}
+
+#[test]
 fn devices_that_are_none_are_a_matter_of_the_device() {
     refused(
         &["verify", "--device", "card"],
