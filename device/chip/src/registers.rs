@@ -1,6 +1,8 @@
 //! The card's config window: offsets of the registers the runner and the virtual card use.
 //! [host-driver §4, §5, §16; host-registers.json]
 
+pub mod map;
+
 /// Bytes of the config window. [host-driver §4 HW]
 pub const WINDOW_BYTES: u32 = 0x8_0000;
 
