@@ -22,7 +22,19 @@ pub(crate) fn run(sh: &Shell, arguments: &[String]) -> Outcome {
 
 /// Bakes, and finds the folder the build script left its outputs in.
 pub(crate) fn baked(sh: &Shell) -> Result<PathBuf, Box<dyn std::error::Error>> {
-    let messages = cmd!(sh, "cargo check --locked --quiet --message-format=json").read()?;
+    baked_with(sh, &[])
+}
+
+/// The same with `options` for Cargo.
+pub(crate) fn baked_with(
+    sh: &Shell,
+    options: &[&str],
+) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let check = cmd!(
+        sh,
+        "cargo check --locked --quiet --message-format=json {options...}"
+    );
+    let messages = check.read()?;
     let mark = "\"out_dir\":\"";
     let line = messages
         .lines()

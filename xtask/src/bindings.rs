@@ -15,8 +15,8 @@ pub(crate) fn run(sh: &Shell, arguments: &[String]) -> Outcome {
         println!("{told}");
         return if check { Ok(()) } else { Err(told.into()) };
     }
-    cmd!(sh, "cargo check --locked --quiet --features bindgen").run()?;
-    let made = sh.read_file(artifacts::baked(sh)?.join("uapi.rs"))?;
+    let bake = artifacts::baked_with(sh, &["--features", "bindgen"])?;
+    let made = sh.read_file(bake.join("uapi.rs"))?;
     if !check {
         return Ok(sh.write_file(BINDINGS, made)?);
     }
