@@ -8,6 +8,7 @@ mod device_contract;
 mod end_to_end;
 mod faults;
 mod golden;
+mod isa_support;
 mod kernels;
 mod one_tile;
 mod tap;

@@ -278,7 +278,8 @@ impl WorkerSlot {
     }
 }
 
-fn worker_main(op: Op) -> Option<MainFn> {
+/// The function of a main-lane form in a worker.
+pub(crate) fn worker_main(op: Op) -> Option<MainFn> {
     exec::main_lane(op).or_else(|| exec::system::worker(op))
 }
 
@@ -330,7 +331,8 @@ fn supervisor_slot(memory: &Memory, pc: u32) -> SupervisorSlot {
     slot
 }
 
-fn supervisor_act(op: Op) -> Option<Act> {
+/// How the supervisor executes a form.
+pub(crate) fn supervisor_act(op: Op) -> Option<Act> {
     let system = exec::system::supervisor(op)
         .or_else(|| exec::exchange::supervisor(op))
         .or_else(|| exec::matrix::supervisor(op));

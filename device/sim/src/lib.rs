@@ -3,7 +3,7 @@
 //! # Where to start
 //!
 //! [`tile::Tile`] is one tile; [`tile::Tile::run`] runs it until it needs something from outside.
-//! [`stop::Stop`] says why a context stopped.
+//! [`stop::Stop`] says why a context stopped, [`support()`] how far a form is executed.
 //!
 //! # What is never here
 //!
@@ -22,6 +22,9 @@ pub mod memory;
 mod row;
 pub mod settings;
 pub mod stop;
+mod support;
 pub mod sync;
 pub mod tile;
 pub mod trace;
+
+pub use support::{Support, support};
