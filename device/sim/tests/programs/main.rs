@@ -100,3 +100,28 @@ fn a_faulting_bundle_leaves_no_trace_but_its_exception() {
 fn supervisors_launch_load_weights_and_wait() {
     check(include_str!("supervisor.jsonl"));
 }
+
+#[test]
+fn halves_compute_compare_convert_and_round() {
+    check(include_str!("half.jsonl"));
+}
+
+#[test]
+fn singles_compute_compare_convert_and_draw() {
+    check(include_str!("single.jsonl"));
+}
+
+#[test]
+fn accumulators_add_shift_and_transpose() {
+    check(include_str!("accumulate.jsonl"));
+}
+
+#[test]
+fn the_matrix_unit_multiplies_and_convolves() {
+    check(include_str!("matrix.jsonl"));
+}
+
+#[test]
+fn every_load_has_its_addressing_modes() {
+    check(include_str!("loads.jsonl"));
+}
