@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
     let rest: Vec<String> = arguments.collect();
-    let Some((_, run, _)) = COMMANDS.iter().find(|command| command.0 == name) else {
+    let Some((_, run, line)) = COMMANDS.iter().find(|command| command.0 == name) else {
         if !matches!(name.as_str(), "" | "help" | "--help" | "-h") {
             eprintln!("no command {name}\n");
         }
@@ -51,6 +51,10 @@ fn main() -> ExitCode {
             2
         });
     };
+    if asks_for_help(&name, &rest) {
+        println!("cargo xtask {name}: {line}");
+        return ExitCode::SUCCESS;
+    }
     let outcome = Shell::new().map_err(Into::into).and_then(|shell| {
         shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         run(&shell, &rest)
@@ -64,9 +68,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether the line of help is all that is wanted; `tile` has a help of its own.
+fn asks_for_help(name: &str, arguments: &[String]) -> bool {
+    let asks = |argument: &String| matches!(argument.as_str(), "--help" | "-h");
+    name != "tile" && arguments.iter().any(asks)
+}
+
 fn help() {
     println!("cargo xtask COMMAND [ARGUMENTS]\n");
     for (name, _, line) in COMMANDS {
         println!("  {name:<10}  {line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_for_help;
+
+    #[test]
+    fn asking_a_command_for_help_does_not_start_it() {
+        let ask = |name, argument: &str| asks_for_help(name, &[argument.into()]);
+        assert!(ask("ci", "--help") && ask("reproduce", "-h"));
+        assert!(!ask("tile", "--help"), "it has its own");
+        assert!(!ask("artifacts", "--check"));
     }
 }
