@@ -29,8 +29,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     println!("cargo::rustc-env=TILEKILN_KERNELS={}", expanded.display());
     let kernels = kernels(&expanded)?;
     let graph = graph_file();
-    let text =
-        fs::read_to_string(&graph).map_err(|error| format!("{}: {error}", graph.display()))?;
+    let text = fs::read_to_string(&graph).map_err(|error| unread(&error, &graph))?;
     let baked = compile(&text, &kernels).map_err(|error| told(&error, &graph, &text))?;
     write(&out, &baked)?;
     #[cfg(feature = "bindgen")]
@@ -41,9 +40,21 @@ fn run() -> Result<(), Box<dyn Error>> {
 /// The graph to bake: the checked-in one, or the one the user names.
 fn graph_file() -> PathBuf {
     println!("cargo::rerun-if-env-changed=TILEKILN_GRAPH");
-    let graph = env::var_os("TILEKILN_GRAPH").map_or_else(|| "graph.toml".into(), PathBuf::from);
+    let named = env::var_os("TILEKILN_GRAPH").filter(|name| !name.is_empty());
+    let graph = named.map_or_else(|| "graph.toml".into(), PathBuf::from);
     println!("cargo::rerun-if-changed={}", graph.display());
     graph
+}
+
+/// Why there is no graph, and where it was looked for.
+fn unread(error: &std::io::Error, graph: &Path) -> String {
+    let folder = env::current_dir().unwrap_or_default();
+    let place = folder.join(graph);
+    format!(
+        "{}: {error}\nTILEKILN_GRAPH names another graph, relative to {}",
+        place.display(),
+        folder.display()
+    )
 }
 
 /// An error as a reader of the graph understands it.
