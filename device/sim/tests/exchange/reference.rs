@@ -1,4 +1,4 @@
-//! The phases of `golden/phases.txt`: what each moves, the rows that do it, and what they must leave.
+//! The phases of `golden/phases.txt` and `golden/phases-own.txt`: what each moves, the rows that do it, and what they must leave.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,11 @@ fn tile(text: &str) -> PhysTile {
 
 pub fn phases() -> Vec<Phase> {
     let mut phases: Vec<Phase> = Vec::new();
-    for line in include_str!("../golden/phases.txt").lines() {
+    let (reference, own) = (
+        include_str!("../golden/phases.txt"),
+        include_str!("../golden/phases-own.txt"),
+    );
+    for line in reference.lines().chain(own.lines()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             ["phase", name, events] => phases.push(Phase {
