@@ -176,8 +176,7 @@ fn write(out: &Path, baked: &Baked) -> Result<(), Box<dyn Error>> {
     }
     replace(&folder.join("manifest.toml"), baked.manifest.as_bytes())?;
     replace(&folder.join("report.txt"), baked.report.as_bytes())?;
-    replace(&folder.join("bundle.bin"), &baked.bundle)?;
-    replace(&out.join("bundle.bin"), &baked.bundle)
+    replace(&folder.join("bundle.bin"), &baked.bundle)
 }
 
 /// Writes `bytes` under the final name only when all of them are written.

@@ -33,8 +33,10 @@ use tilekiln_bundle::{Bundle, ReadError};
 #[repr(C, align(64))]
 struct Aligned<T: ?Sized>(T);
 
-static EMBEDDED: &Aligned<[u8]> =
-    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/bundle.bin")));
+static EMBEDDED: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(
+    env!("OUT_DIR"),
+    "/bake/bundle.bin"
+)));
 
 /// The bundle this program was built with, as it lies in memory.
 pub fn embedded_bytes() -> &'static [u8] {
